@@ -33,9 +33,10 @@ long cnetspool_easy_long(CURL *easy, CURLINFO info) {
   return value;
 }
 
-struct curl_slist *cnetspool_easy_cookies(CURL *easy) {
-  struct curl_slist *list = NULL;
-  return curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &list) ? NULL : list;
+void *cnetspool_easy_pointer(CURL *easy, CURLINFO info) {
+  void *value = NULL;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
 }
 
 void cnetspool_easy_info(CURL *easy, struct cnetspool_transfer_info *info) {

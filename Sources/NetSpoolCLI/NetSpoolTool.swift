@@ -51,7 +51,7 @@ struct NetSpoolTool: ParsableCommand {
   private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
     do {
-      whole = try ConfigFile.completed(words, .process)
+      whole = try ConfigFile.completed(ConfigFile.included(words), .process)
     } catch {
       fail("\(error)", .status(of: error))
     }
@@ -80,7 +80,9 @@ struct NetSpoolTool: ParsableCommand {
     let (text, code) = (fullMessage(for: error), exitCode(for: error))
     if text.isEmpty { exit(withError: code) }
     guard code.isSuccess else {
-      Console.standardError().message(text)
+      let prefix = "Error: "
+      Console.standardError().message(
+        text.hasPrefix(prefix) ? "netspool: \(text.dropFirst(prefix.count))" : text)
       exit(withError: code)
     }
     do throws(IOFailure) {
@@ -113,6 +115,7 @@ struct NetSpoolTool: ParsableCommand {
     for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if known.contains(name) { continue }
+      if let reason = ShortOptions.missing[name] { return "--\(name) is not here: \(reason)" }
       let begun = known.filter { name.count > 2 && $0.hasPrefix(name) }.min {
         ($0.count, $0) < ($1.count, $1)
       }

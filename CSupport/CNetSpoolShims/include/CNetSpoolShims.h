@@ -106,8 +106,8 @@ void cnetspool_easy_info(CURL *_Nonnull easy, struct cnetspool_transfer_info *_N
 long cnetspool_easy_long(CURL *_Nonnull easy, CURLINFO info);
 int64_t cnetspool_easy_offset(CURL *_Nonnull easy, CURLINFO info);
 
-/// The cookies that a handle knows, in the form of Netscape's file (CURLINFO_COOKIELIST); the caller frees the list.
-struct curl_slist *_Nullable cnetspool_easy_cookies(CURL *_Nonnull easy);
+/// One fact that is a text of libcurl's own, or a list, which the caller frees (CURLINFO_COOKIELIST); null where there is none.
+void *_Nullable cnetspool_easy_pointer(CURL *_Nonnull easy, CURLINFO info);
 
 /// With CURLOPT_CERTINFO: whether the origin's own certificate, the first of the chain, has a subject alternative name.
 /// The list is one of lists of C strings.

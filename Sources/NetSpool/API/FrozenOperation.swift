@@ -64,7 +64,7 @@ public struct FrozenOperation: Sendable, Identifiable {
 
 extension FrozenOperation {
   /// The URL for people, secrets masked.
-  package var urlMasked: String { Redaction.standard.url(url) }
+  var urlMasked: String { Redaction.standard.url(url) }
 }
 
 extension FrozenOperation {
@@ -221,7 +221,7 @@ public struct ThawedOutcome: Sendable {
   public let mayBeRepeated: Bool
 
   /// The URL for people, secrets masked.
-  package var urlMasked: String { Redaction.standard.url(url) }
+  var urlMasked: String { Redaction.standard.url(url) }
 
   init(_ thawed: ThawedRequest) {
     id = thawed.id.number

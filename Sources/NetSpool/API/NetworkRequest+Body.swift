@@ -50,6 +50,19 @@ public struct Multipart: Sendable {
 
   var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
+  /// The type that a field names, `multipart/related` or another kind, with the boundary that stands in the body. What is no
+  /// multipart type stays as it is.
+  func contentType(named field: String) -> String {
+    field.lowercased().hasPrefix("multipart/")
+      ? "\(Self.withoutBoundary(field)); boundary=\(boundary)" : field
+  }
+
+  static func withoutBoundary(_ field: String) -> String {
+    field.split(separator: ";").filter {
+      !$0.drop { $0 == " " }.lowercased().hasPrefix("boundary=")
+    }.joined(separator: ";")
+  }
+
   /// Appends bytes; with a file name a server takes them for an uploaded file.
   public mutating func addData(
     _ bytes: [UInt8], forKey key: String, mimeType: String? = nil, fileName: String? = nil

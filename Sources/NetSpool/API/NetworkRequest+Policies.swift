@@ -27,6 +27,9 @@ extension NetworkRequest {
     }
     /// Nil until it is set.
     private var ownTotal: Duration??
+    /// One attempt with its redirects, whether its body goes to streams or not; nil, the default, is no limit. The next
+    /// attempt, if `retry` has one, begins anew; `total` bounds all of them.
+    public var attempt: Duration?
     /// A reader, a sink or a stream of this operation that takes nothing, and so keeps the body waiting on its way from the
     /// origin or the cache, for this long; nil, the default, is no limit. A disk, and another's stream of the same exchange,
     /// have the limit `stall` in any case.
@@ -52,6 +55,7 @@ extension NetworkRequest {
       limits.stall = Self.longest(stall, other.stall)
       limits.stallBytesPerSecond = min(stallBytesPerSecond, other.stallBytesPerSecond)
       limits.total = Self.longest(total, other.total)
+      limits.attempt = Self.longest(attempt, other.attempt)
       return limits
     }
 
@@ -66,6 +70,7 @@ extension NetworkRequest {
       if headers <= .zero { return "headers" }
       if stall.map({ $0 <= .zero }) ?? false || stallBytesPerSecond <= 0 { return "stall" }
       if total.map({ $0 <= .zero }) ?? false { return "total" }
+      if attempt.map({ $0 <= .zero }) ?? false { return "attempt" }
       if reader.map({ $0 <= .zero }) ?? false { return "reader" }
       if queueDeadline.map({ $0 <= .zero }) ?? false { return "queueDeadline" }
       return nil
@@ -90,6 +95,13 @@ extension NetworkRequest {
     var repeatsOnDeadConnection = true
     /// The answers that are worth another attempt.
     var statuses = Self.transientStatuses
+    /// Methods that change something are repeated, too, because a user has asked for it by name: after a status, a time-out and
+    /// what was never sent.
+    var repeatsAnyMethod = false
+    /// Each status of 400 and more and each failure is worth another attempt.
+    var repeatsAnyFailure = false
+    /// The wait before each attempt, in place of the drawn one; nil, the default, draws it.
+    var pause: Duration?
 
     /// Never repeated.
     public static let none = Self(attemptsMax: 1, repeatsOnDeadConnection: false)
@@ -101,6 +113,13 @@ extension NetworkRequest {
 
     /// As `standard`, with so many attempts in all.
     public static func attempts(_ count: Int) -> Self { Self(attemptsMax: max(1, count)) }
+
+    /// As a user asks for it by name.
+    package static func attempts(_ count: Int, anyMethod: Bool, anyFailure: Bool, pause: Duration?) -> Self {
+      var policy = attempts(count)
+      (policy.repeatsAnyMethod, policy.repeatsAnyFailure, policy.pause) = (anyMethod, anyFailure, pause)
+      return policy
+    }
 
     /// 408, 425, 429, 500, 502, 503, 504.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]

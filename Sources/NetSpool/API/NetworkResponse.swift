@@ -47,6 +47,12 @@ public struct NetworkResponse: Sendable {
   /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
   public var httpVersion: String { parts[0].head.httpVersion }
 
+  /// Where a redirect that was not followed leads; nil without a `Location` that is a URL.
+  package var redirectURL: String? {
+    guard let location = headers.first("Location") else { return nil }
+    return try? URLParser.parse(location, relativeTo: finalURL).pieces.text
+  }
+
   /// The body, decoded; empty when it went to streams.
   public internal(set) var body: ResponseBody {
     get { parts[0].body }

@@ -34,6 +34,8 @@ final class ExchangeHistory {
   var attempts = 1
   /// What the exchanges so far, and the waits between them, have taken of the total.
   var spent: Microseconds = 0
+  /// How much of it the attempts before this one have taken.
+  var spentBefore: Microseconds = 0
   /// How far the bodies of earlier attempts had come when that was told: who looks on sees nothing go back.
   var delivered: (received: Int64, sent: Int64) = (0, 0)
   /// How long it has waited for names.

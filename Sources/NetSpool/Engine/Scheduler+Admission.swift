@@ -239,6 +239,11 @@ extension Scheduler {
     if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
       plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
     }
+    if let attempt = plan.timeouts.attempt {
+      let spent = (history?.spent ?? 0) - (history?.spentBefore ?? 0)
+      let left = Duration.microseconds(max(1, attempt.microseconds - spent))
+      plan.timeouts.total = min(plan.timeouts.total ?? left, left)
+    }
     if let dialed = history?.failover.spent, dialed > 0 {
       plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
     }

@@ -272,6 +272,7 @@ extension Scheduler {
     case .ask(let provider): ask(provider, for: operation, history)
     case .retry(let seconds):
       history.attempts += 1
+      history.spentBefore = history.spent + Microseconds(seconds * 1e6)
       history.needsFreshConnection = seconds == 0
       if let part { goOn(operation, with: part, after: seconds) } else { delay(operation, seconds: seconds) }
     case .fail(let failure): publish(operation, failure)

@@ -49,13 +49,14 @@ enum RetryDecision: Hashable, Sendable {
 /// Whether a failed attempt is repeated, and when. Takes from the budget only for a retry it grants, and not
 /// for the silent repeat: that answers a race of our own pool and puts no load on a struggling origin.
 ///
-/// Only idempotent and keyed requests are repeated, also when nothing was sent: one rule the user can rely on.
+/// Only idempotent and keyed requests are repeated, also when nothing was sent: one rule the user can rely on. A policy may
+/// say otherwise (`repeatsAnyMethod`).
 ///
 /// - Parameter random: evenly distributed in 0..<1.
 func retryDecision(
   _ attempt: FailedAttempt, policy: NetworkRequest.Retry, budget: inout RetryBudget, random: Double
 ) -> RetryDecision {
-  guard attempt.isIdempotent || attempt.isKeyed, attempt.isReplayable else { return .giveUp }
+  guard policy.allows(attempt), attempt.isReplayable else { return .giveUp }
   if policy.repeatsOnDeadConnection, attempt.diedWithConnection { return .retry(after: 0) }
   guard policy.repeats(attempt.cause, after: attempt.number) else { return .giveUp }
   let delay = policy.delay(after: attempt, random: random)
@@ -72,6 +73,16 @@ extension FailedAttempt {
 }
 
 extension NetworkRequest.Retry {
+  /// Whether a method may be sent again that may change something.
+  fileprivate func allows(_ attempt: FailedAttempt) -> Bool {
+    if attempt.isIdempotent || attempt.isKeyed { return true }
+    guard repeatsAnyMethod else { return false }
+    switch attempt.cause {
+    case .status, .failure(.timedOut): return true
+    case .failure: return repeatsAnyFailure || attempt.sendState == .notSent
+    }
+  }
+
   /// Whether it asks for another attempt after so many.
   func repeats(_ cause: FailedAttempt.Cause, after attempts: Int) -> Bool {
     attempts < attemptsMax && covers(cause)
@@ -79,15 +90,18 @@ extension NetworkRequest.Retry {
 
   fileprivate func covers(_ cause: FailedAttempt.Cause) -> Bool {
     switch cause {
-    case .status(let status): statuses.contains(status)
-    case .failure(let code): code.traits.contains(.isTransient)
+    case .status(let status): statuses.contains(status) || repeatsAnyFailure && status >= 400
+    case .failure(let code):
+      code.traits.contains(.isTransient) || repeatsAnyFailure && !code.traits.contains(.isOurs)
     }
   }
 
   fileprivate func delay(after attempt: FailedAttempt, random: Double) -> Double {
+    let asked = min(attempt.retryAfter ?? 0, retryAfterSecondsMax)
+    if let pause { return max(Double(pause.microseconds) / 1e6, asked) }
     let doublings = min(max(attempt.number - 1, 0), 60)
     let span = min(backoffCapSeconds, backoffBaseSeconds * Double(1 << doublings))
-    return max(random * span, min(attempt.retryAfter ?? 0, retryAfterSecondsMax))
+    return max(random * span, asked)
   }
 }
 

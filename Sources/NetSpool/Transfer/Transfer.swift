@@ -123,6 +123,7 @@ final class Transfer {
     multi.remove(self)
     multi.forget(self)
     exchange.isUnprocessed = code.map { $0 != 0 && isUnprocessed(code: $0) } ?? false
+    exchange.plan.onWire?(handle.connection)
     if exchange.tells { handle.setTells(false) }
     exchange.tells = false
     if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }

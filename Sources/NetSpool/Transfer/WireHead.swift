@@ -3,4 +3,6 @@
 package enum WireHead: Sendable {
   case sent([UInt8])
   case received([UInt8])
+  /// The connection of an exchange that has ended: an address and a port for each end.
+  case connection(remote: (address: String, port: Int), local: (address: String, port: Int))
 }

@@ -21,6 +21,11 @@ struct BodyOptions: ParsableArguments {
       "As --data, percent-encoded first: 'text', 'name=text', '@file' or 'name@file'.", valueName: "text"))
   var dataUrlencode: [DataText] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Put this into the query of the URL, encoded as by --data-urlencode.", valueName: "text"))
+  var urlQuery: [DataText] = []
+
   @Flag(name: [.customShort("G"), .customLong("get")], help: "Put all of --data into the query of the URL.")
   var inQuery = false
 

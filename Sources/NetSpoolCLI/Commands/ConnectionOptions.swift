@@ -61,6 +61,12 @@ struct ConnectionOptions: ParsableArguments {
     completion: .file())
   var unixSocket: String?
 
+  @Option(help: ArgumentHelp("Connect by this interface of the machine alone: eth0.", valueName: "name"))
+  var interface: String?
+
+  @Flag(help: .hidden)
+  var proxyBasic = false
+
   @Option(
     help: ArgumentHelp("Give a connection up after this long: 5s. Default: 10s.", valueName: "time"))
   var connectTimeout: TimeSpan?
@@ -92,6 +98,9 @@ struct ConnectionOptions: ParsableArguments {
     }
     guard (-1...Self.redirectsMax).contains(maxRedirs) else {
       throw ValidationError("--max-redirs is a number from 0 to \(Self.redirectsMax), or -1.")
+    }
+    if let interface, interface.contains(":") || interface.allSatisfy({ $0.isASCIIDigit || $0 == "." }) {
+      throw ValidationError("--interface is the name of an interface, such as eth0.")
     }
     if cert == nil, key != nil || pass != nil { throw ValidationError("--key and --pass go with --cert.") }
     if let proxyUser, !proxyUser.contains(":") {
@@ -145,6 +154,7 @@ extension ConnectionOptions {
     if http2PriorKnowledge { configuration.httpVersion = .http2PriorKnowledge }
     configuration.resolve = Dictionary(resolve.map { ($0.name, $0.addresses) }) { _, last in last }
     configuration.unixSocket = unixSocket
+    configuration.allowedInterfaces = interface.map { [$0] }
     if unixSocket != nil { configuration.proxy = nil }
     configuration.redirects = location ? .atMost(maxRedirs < 0 ? Self.redirectsMax : maxRedirs) : .none
     if let connectTimeout { configuration.timeouts.connect = .seconds(connectTimeout.seconds) }

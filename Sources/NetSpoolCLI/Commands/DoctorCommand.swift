@@ -114,7 +114,7 @@ extension FactSheet {
         ("head timeout", .number(Int(timeouts.headers.seconds), unit: "seconds")),
         ("stall timeout", stall),
         ("timeout", .number(RequestOptions.timeoutSeconds, unit: "seconds")),
-        ("retries", .number(RequestOptions.retries, unit: "")),
+        ("retries", .number(RequestOptions.retriesByDefault, unit: "")),
         ("decoded body", .number(Int(limits.decodedBytesMax), unit: "bytes")),
         ("cache size", .number(cache.bytesMax, unit: "bytes")),
         ("cached body", .number(cache.bodyBytesMax, unit: "bytes")),

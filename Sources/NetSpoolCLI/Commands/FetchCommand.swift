@@ -14,7 +14,7 @@ struct FetchCommand: ParsableCommand {
         netspool fetch list.txt -o data.tar --shard-size 10000
         netspool fetch https://example.org/a.iso https://example.org/b.iso -o .
 
-      A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high', 'header=Name: v' or \
+      [001-100] and {a,b} in a URL of the command line make a list of it. A line of a list is a URL, and behind tabs perhaps a name and 'sha256=...', 'priority=high', 'header=Name: v' or \
       'mirror=URL', the next place to ask; or a JSON object with these names; or the line of a CSV file whose first line has them.
 
       What may be cached is (RFC 9111), so a second run asks only for what is not fresh any more. The first Ctrl-C lets \
@@ -67,6 +67,12 @@ struct FetchCommand: ParsableCommand {
   var tree = OutputTree.flat
 
   @Option(
+    help:
+      "What files are called that the list does not name: url (as it ends), header (as the server says), final (as the last URL of redirects ends)."
+  )
+  var names = OutputNaming.url
+
+  @Option(
     help: ArgumentHelp(
       "Divide the tar: x-000000.tar, x-000001.tar, ... of so many items each, or with a unit of so many bytes.",
       valueName: "n|bytes"))
@@ -104,6 +110,12 @@ struct FetchCommand: ParsableCommand {
 
   @Flag(
     help:
+      "Fetch nothing that an origin's robots.txt (RFC 9309) keeps from machines of this User-Agent, and keep nothing whose X-Robots-Tag is noai, noimageai, noindex or none."
+  )
+  var robots = false
+
+  @Flag(
+    help:
       "Print what would be fetched, as URL, tab, name. Nothing is sent or written; the cache is not asked.")
   var dryRun = false
 
@@ -135,6 +147,11 @@ struct FetchCommand: ParsableCommand {
   @Flag(help: "Print the summary as JSON on standard output.")
   var json = false
 
+  @Flag(
+    name: [.customShort("g"), .long],
+    help: "Take brackets and braces in URLs of the command line as they stand.")
+  var globoff = false
+
   // Without titles: titled groups stand before all others in the help, and would hide what everybody needs.
   @OptionGroup var cache: CacheOptions
 
@@ -145,6 +162,13 @@ struct FetchCommand: ParsableCommand {
   @OptionGroup var cookies: CookieOptions
 
   @OptionGroup var connection: ConnectionOptions
+
+  @Option(
+    name: [.customShort("K"), .long],
+    help: ArgumentHelp(
+      "Read options from this file, written as the configuration file or as curl's; '-' is standard input.",
+      valueName: "file"), completion: .file())
+  var config: [String] = []
 
   @Flag(help: "Pay no attention to the configuration file.")
   var noConfig = false
@@ -184,6 +208,9 @@ struct FetchCommand: ParsableCommand {
     if account.signing?.isWhole == false {
       throw ValidationError("For a list, --aws-sigv4 is whole: 'aws:amz:region:service'.")
     }
+    if pictures.maxSide != nil, robots {
+      throw ValidationError("--robots and --thumbnail contradict each other.")
+    }
     if pictures.maxSide != nil, checksum || remoteTime || newer || request.limitRate != nil {
       throw ValidationError(
         "--thumbnail goes with none of --checksum, --newer, --remote-time and --limit-rate.")
@@ -196,7 +223,18 @@ struct FetchCommand: ParsableCommand {
     output.map { $0.hasSuffix(".tar") && FileFacts(path: $0)?.isDirectory != true } ?? false
   }
 
+  /// Answers name the files.
+  var namesLate: Bool { names != .url }
+
+  /// Bodies land elsewhere first.
+  var landsBodies: Bool { writesTar || namesLate }
+
   private func validateTar() throws {
+    if namesLate, output == nil || writesTar || skipExisting || newer || pictures.maxSide != nil {
+      throw ValidationError(
+        "--names header and final need --output DIR, and go with none of --skip-existing, --newer and --thumbnail."
+      )
+    }
     if !writesTar, shardSize != nil { throw ValidationError("--shard-size needs --output x.tar.") }
     if writesTar, skipExisting || newer {
       throw ValidationError(
@@ -208,6 +246,9 @@ struct FetchCommand: ParsableCommand {
   }
 
   private func validateFiles() throws {
+    if output == "-" {
+      throw ValidationError("--output is a folder or a tar; 'netspool get' writes to standard output.")
+    }
     if resume && results == nil {
       throw ValidationError("--resume needs --results: that file says what is done.")
     }
@@ -218,16 +259,17 @@ struct FetchCommand: ParsableCommand {
     if output == nil, skipExisting || newer || remoteTime || tree != .flat {
       throw ValidationError("--skip-existing, --newer, --remote-time and --tree need --output.")
     }
+    if namesLate, tree != .flat { throw ValidationError("--names header and final know no --tree.") }
     if skipExisting && newer {
       throw ValidationError("--skip-existing leaves out what --newer asks for: name one.")
     }
     if checksum && output == nil {
       throw ValidationError("--checksum needs --output: it is taken of the files written.")
     }
-    let onStandardOutput = [results == "-", failed == "-", json, dryRun].count { $0 }
+    let onStandardOutput = [results == "-", failed == "-", har == "-", json, dryRun].count { $0 }
     if onStandardOutput > 1 {
       throw ValidationError(
-        "Only one of --results -, --failed -, --json and --dry-run can have standard output.")
+        "Only one of --results -, --failed -, --har -, --json and --dry-run can have standard output.")
     }
   }
 }
@@ -237,10 +279,17 @@ extension FetchRun {
   func runOnNetwork() -> JobStatus {
     var fetcher: EngineFetcher?
     let status = run { options, folder in
-      var cache = try options.cache.settings(environment)
+      var cache: CacheSettings?
+      do {
+        cache = try options.cache.settings(environment)
+      } catch {
+        guard options.cache.place.directory == nil else { throw error }
+        console.message("netspool: \(error); it goes on without a cache")
+      }
       cache?.clock = cacheClock
       let made = try EngineFetcher(
-        options, folder, cache: cache, temporary: Ledger.temporaryDirectory(environment),
+        options, folder, cache: cache, isCacheNeeded: options.cache.place.directory != nil,
+        temporary: Ledger.temporaryDirectory(environment),
         environment: environment, board: isSilent ? nil : board, console: console)
       fetcher = made
       return made

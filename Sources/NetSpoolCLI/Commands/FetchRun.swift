@@ -36,7 +36,8 @@ struct FetchRun {
       console.message("netspool: \(refusal.sentence)")
       return refusal.status
     } catch let failure as IOFailure {
-      console.message("netspool: \(failure)")
+      // The reader has what it wanted, as in `| head`.
+      if failure.code != EPIPE { console.message("netspool: \(failure)") }
       return .localIO
     } catch let failure as CacheFailure {
       console.message("netspool: \(failure.withAdvice)")
@@ -48,7 +49,9 @@ struct FetchRun {
   }
 
   private func assembled(_ makeFetcher: MakeFetcher) throws -> JobStatus {
-    let list = try ListReader(ListSource.sources(of: options.sources))
+    let sources = ListSource.sources(of: options.sources)
+    for case .file(let path) in sources { try requireList(path) }
+    let list = try ListReader(sources, isGlobOff: options.globoff)
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
     let isFresh = options.output.map(LandingFolder.isEmpty) ?? false
@@ -56,12 +59,16 @@ struct FetchRun {
     let tar = try makeTar(ledger)
     defer { tar?.close() }
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
+    let named = try options.namesLate ? folder.map { try NamedFolder($0, plan.names) } : nil
+    defer { named?.bodies.remove() }
     if options.dryRun {
       return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
     }
     // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
-    let fetcher = try makeFetcher(options, tar.map { .landing($0.bodies) } ?? folder.map { .folder($0) })
-    let outputs = try makeOutputs(ledger, tar)
+    let landing = tar?.bodies ?? named?.bodies
+    let fetcher = try makeFetcher(options, landing.map { .landing($0) } ?? folder.map { .folder($0) })
+    var outputs = try makeOutputs(ledger, tar, named.flatMap { _ in folder })
+    if let named { outputs.place = named }
     ResidentMemory.shrink()
     let counter = makeCounter()
     defer { counter?.stop() }
@@ -87,7 +94,10 @@ struct FetchRun {
     guard !isSilent, options.shard == nil else { return nil }
     let sources = ListSource.sources(of: options.sources)
     let paths = sources.compactMap { if case .file(let path) = $0 { path } else { nil } }
-    let urls = sources.map { if case .arguments(let urls) = $0 { urls.count } else { 0 } }.reduce(0, +)
+    let urls = sources.reduce(into: 0) { total, source in
+      guard case .arguments(let urls) = source else { return }
+      for url in urls { total &+= URLGlob(url, isOff: options.globoff).count }
+    }
     return sources.contains(.standardInput) ? nil : LineCounter(paths: paths, extra: urls)
   }
 
@@ -109,6 +119,17 @@ struct FetchRun {
 // MARK: - Files
 
 extension FetchRun {
+  /// Says what helps where a URL was meant, or a folder named.
+  private func requireList(_ path: String) throws(Refusal) {
+    let facts = FileFacts(path: path)
+    if facts?.isDirectory == true {
+      throw Refusal(status: .usage, sentence: "\(path) is a folder: name a list in it")
+    }
+    guard facts == nil, let meant = URLText.meant(path) else { return }
+    throw Refusal(
+      status: .localIO, sentence: "there is no list '\(path)'; did you mean the URL '\(meant)'?")
+  }
+
   private func refuseToOverwrite(_ list: ListReader) throws(Refusal) {
     let outputs = [
       ("--results", options.results), ("--failed", options.failed), ("--har", options.har),
@@ -142,6 +163,7 @@ extension FetchRun {
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
     plan.namesSamples = options.writesTar
+    plan.namesLate = options.namesLate
     if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
     plan.transform = options.pictures.transformText
     if let folder {
@@ -170,23 +192,28 @@ extension FetchRun {
     }
   }
 
-  private func makeOutputs(_ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure) -> FetchJob.Outputs {
-    var outputs = FetchJob.Outputs(tar: tar)
-    if let path = options.results { outputs.results = try makeResults(path, ledger, tar) }
+  /// - Parameter named: the folder whose files answers name.
+  private func makeOutputs(_ ledger: Ledger, _ tar: ShardedOutput?, _ named: OutputFolder?) throws(IOFailure)
+    -> FetchJob.Outputs
+  {
+    var outputs = FetchJob.Outputs(place: tar)
+    if let path = options.results { outputs.results = try makeResults(path, ledger, tar, named) }
     if let path = options.failed { outputs.failed = FailedWriter(try OutputFile.create(path)) }
     return outputs
   }
 
-  private func makeResults(_ path: String, _ ledger: Ledger, _ tar: ShardedOutput?) throws(IOFailure)
-    -> ResultsWriter
+  private func makeResults(_ path: String, _ ledger: Ledger, _ tar: ShardedOutput?, _ named: OutputFolder?)
+    throws(IOFailure) -> ResultsWriter
   {
     guard options.resume else { return ResultsWriter(try OutputFile.create(path)) }
-    guard let tar else {
-      return try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, ledger))
+    // Locked before it is read: what another process adds to it meanwhile would be cut off.
+    let file = try OutputFile.create(path, keeping: true)
+    if let tar {
+      let results = try ResultsWriter.resume(file, after: try ResultsReader.markWritten(in: path, ledger))
+      try tar.addLines(to: results, ledger)
+      return results
     }
-    let results = try ResultsWriter.resume(path, after: try ResultsReader.markWritten(in: path, ledger))
-    try tar.addLines(to: results, ledger)
-    return results
+    return try ResultsWriter.resume(file, after: try ResultsReader.markDone(in: path, ledger, named))
   }
 }
 
@@ -195,7 +222,8 @@ extension FetchRun {
 extension FetchRun {
   private func report(_ end: FetchJob.End, isFresh: Bool) throws(IOFailure) -> JobStatus {
     if !options.quiet { console.message(end.summary.text) }
-    if end.isPartial, !options.quiet {
+    // Where the disk is full, or all is done, going on is of no use.
+    if end.isPartial, end.left?.hasPrefix("0 ") != true, end.status != .localIO, !options.quiet {
       if let left = end.left { console.message("left: \(left)") }
       let command = ResumeCommand.text(arguments, options, done: end.doneNamed, isFresh: isFresh)
       let input = options.sources.contains("-") ? ", with the same list on standard input" : ""

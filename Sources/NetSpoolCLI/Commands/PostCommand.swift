@@ -69,7 +69,9 @@ struct PostCommand: ParsableCommand {
         "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an "
           + "Authorization of your own, and 'frozen thaw --header' gives it again.")
     }
-    if exchange.urls.count > 1 { throw ValidationError("--freeze takes one URL at a time.") }
+    if exchange.asked.prefix(2).reduce(0, { count, _ in count + 1 }) > 1 {
+      throw ValidationError("--freeze takes one URL at a time.")
+    }
     if exchange.body.uploads.contains("-") {
       throw ValidationError("--upload-file - cannot be frozen; --file - can: it is read first.")
     }

@@ -23,7 +23,7 @@ struct ReportMergeCommand: ParsableCommand {
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "Write the results that count to this file; '-' for standard output.", valueName: "file"),
+      "Write the results that count to this file, not to standard output.", valueName: "file"),
     completion: .file())
   var output: String?
 
@@ -32,7 +32,7 @@ struct ReportMergeCommand: ParsableCommand {
     completion: .file())
   var failed: String?
 
-  @Flag(help: "Print the totals as JSON on standard output.")
+  @Flag(help: "Print the totals as JSON on standard output, and the results only where --output says so.")
   var json = false
 
   func validate() throws {
@@ -46,8 +46,8 @@ struct ReportMergeCommand: ParsableCommand {
     if let sentence = NamedOutput.clash([NamedOutput("--output", output), NamedOutput("--failed", failed)]) {
       throw ValidationError(sentence + ".")
     }
-    if output == "-" && json {
-      throw ValidationError("Only one of --output - and --json can have standard output.")
+    if [output == "-", failed == "-", json].count(where: { $0 }) > 1 {
+      throw ValidationError("Only one of --output -, --failed - and --json can have standard output.")
     }
   }
 
@@ -64,7 +64,9 @@ struct ReportMergeCommand: ParsableCommand {
     let directory = Ledger.temporaryDirectory(.process)
     let merge = ReportMerge(paths: files, ledger: Ledger(directory: directory))
     let totals = try merge.run(
-      merged: try output.map { path throws(IOFailure) in try OutputFile.create(path) },
+      merged: try (output ?? (json || failed == "-" ? nil : "-")).map { path throws(IOFailure) in
+        try OutputFile.create(path)
+      },
       failed: try failed.map { path throws(IOFailure) in FailedWriter(try OutputFile.create(path)) })
     try Self.print(totals, json: json)
   }

@@ -23,16 +23,33 @@ struct RequestOptions: ParsableArguments {
   @Option(
     name: [.long, .customShort("m"), .customLong("max-time")],
     help: ArgumentHelp(
-      "Give a request up after this long, retries not included: 30s, 5m, 1h; 0 never. Default: 5m in fetch; in get "
+      "Give each attempt up after this long: 30s, 5m, 1h; 0 never. Default: 5m in fetch; in get "
         + "and post a body that keeps coming has all the time. A stalled transfer ends after 30 s without progress.",
       valueName: "time"))
   var timeout: TimeLimit?
 
   @Option(
     help: ArgumentHelp(
-      "Try a request this many times more when it fails for now. Retry-After is honoured.",
-      valueName: "n"))
-  var retry = Self.retries
+      "Try a request this many times more when it fails for now. Retry-After is honoured. On the command line it holds "
+        + "for POST as well, as with curl. Default: 2.", valueName: "n"))
+  var retry: Int?
+
+  @Option(
+    help: ArgumentHelp("Wait so long before each other attempt. Default: ever longer.", valueName: "time"))
+  var retryDelay: TimeSpan?
+
+  @Option(help: ArgumentHelp("Give all attempts together up after this long.", valueName: "time"))
+  var retryMaxTime: TimeLimit?
+
+  @Flag(help: "Try again whatever the failure, a status of 404 as well.")
+  var retryAllErrors = false
+
+  @Flag(help: .hidden)
+  var retryConnrefused = false
+
+  @Option(
+    help: ArgumentHelp("Give up a body that is longer: 500k, 2M (binary units).", valueName: "bytes"))
+  var maxFilesize: ByteSize?
 
   @Option(
     help: ArgumentHelp(
@@ -47,13 +64,16 @@ struct RequestOptions: ParsableArguments {
   /// What holds when nobody says.
   var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
 
+  /// How many attempts more there are.
+  var retries: Int { retry ?? Self.retriesByDefault }
+
   static let timeoutSeconds = 300
-  static let retries = 2
+  static let retriesByDefault = 2
   /// The most retries that make sense: the pauses double each time.
   static let retryMax = 100
 
   func validate() throws {
-    guard (0...Self.retryMax).contains(retry) else {
+    guard (0...Self.retryMax).contains(retries) else {
       throw ValidationError("--retry is a number from 0 to \(Self.retryMax).")
     }
     try HeaderWord.check(header)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 
 /// Where an answer goes, and what is told of it.
 struct TargetOptions: ParsableArguments {
@@ -6,7 +7,8 @@ struct TargetOptions: ParsableArguments {
     name: [.customShort("o"), .long],
     help: ArgumentHelp(
       "Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs "
-        + "one for each, in their order.", valueName: "file"), completion: .file())
+        + "one for each, in their order; '#1' is what stands for the first brackets or braces of the URL.",
+      valueName: "file"), completion: .file())
   var output: [PlacedText] = []
 
   @Flag(
@@ -101,8 +103,28 @@ struct TargetOptions: ParsableArguments {
     completion: .file())
   var har: String?
 
-  @Flag(name: [.customShort("g"), .long], help: .hidden)
+  @Flag(name: [.customShort("g"), .long], help: "Take brackets and braces in URLs as they stand.")
   var globoff = false
+
+  @Flag(help: "Leave a file that is there, and write name.1, name.2, ... beside it.")
+  var noClobber = false
+
+  @Option(
+    help: ArgumentHelp("Write the ETag of the answer to this file.", valueName: "file"), completion: .file())
+  var etagSave: String?
+
+  @Option(
+    help: ArgumentHelp("Ask only for what has another ETag than this file holds.", valueName: "file"),
+    completion: .file())
+  var etagCompare: String?
+
+  @Option(
+    help: ArgumentHelp("Write messages to this file; '-' is standard output.", valueName: "file"),
+    completion: .file())
+  var stderr: String?
+
+  @Flag(help: .hidden)
+  var removeOnError = false
 
   @Flag(name: [.customShort("N"), .long], help: .hidden)
   var noBuffer = false
@@ -136,6 +158,16 @@ struct TargetOptions: ParsableArguments {
     if include {
       throw ValidationError("--continue-at and --include contradict each other: a head stands in no part.")
     }
+  }
+
+  /// `--stderr`.
+  func redirectMessages() throws(IOFailure) {
+    guard let path = stderr else { return }
+    let file =
+      path == "-"
+      ? Descriptor(borrowing: 1, named: "standard output")
+      : try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+    guard dup2(file.number, 2) == 2 else { throw .last("write", path) }
   }
 
   private static func isRange(_ text: String) -> Bool {

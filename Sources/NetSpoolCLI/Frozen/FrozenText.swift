@@ -4,12 +4,12 @@ import NetSpool
 enum FrozenText {
   /// `#12 POST https://example.org/`
   static func name(_ request: FrozenOperation) -> String {
-    "#\(request.id) \(request.method) \(request.urlMasked)"
+    "#\(request.id) \(request.method) \(URLText.masked(request.url))"
   }
 
   /// `sent #12 POST https://example.org/: 200, 1 attempt`
   static func outcome(_ outcome: ThawedOutcome) -> String {
-    let name = "#\(outcome.id) \(outcome.method) \(outcome.urlMasked)"
+    let name = "#\(outcome.id) \(outcome.method) \(URLText.masked(outcome.url))"
     switch outcome.result {
     case .success(let response): return "sent \(name): \(response.status), \(attempts(outcome.attempts))"
     case .failure(let error):
@@ -57,7 +57,7 @@ enum FrozenText {
             HumanText.span(now - request.createdAt), HumanText.span(request.expiresAt - now),
             "\(request.attempts)", trouble(request) ?? "-",
             request.secretFields.isEmpty ? "-" : request.secretFields.joined(separator: ","),
-            request.tag ?? "-", request.urlMasked,
+            request.tag ?? "-", URLText.masked(request.url),
           ]
         })
   }
@@ -71,7 +71,7 @@ enum FrozenText {
             "\(letter.id)", letter.operation.map { "\($0.method)" } ?? "-",
             "\(HumanText.span(now - letter.diedAt)) ago",
             letter.operation.map { "\($0.attempts)" } ?? "-", reason(letter),
-            letter.operation?.tag ?? "-", letter.operation?.urlMasked ?? "-",
+            letter.operation?.tag ?? "-", letter.operation.map { URLText.masked($0.url) } ?? "-",
           ]
         })
   }
@@ -191,7 +191,7 @@ enum FrozenJSON {
         json.field("reason", error.reason)
       }
       json.field("method", "\(outcome.method)")
-      json.field("url", outcome.urlMasked)
+      json.field("url", URLText.masked(outcome.url))
       json.field("idempotencyKey", outcome.idempotencyKey)
       json.field("tag", outcome.tag)
       json.field("attempts", outcome.attempts)
@@ -201,7 +201,7 @@ enum FrozenJSON {
 
   private static func write(_ request: FrozenOperation, to json: inout JSONText) {
     json.field("method", "\(request.method)")
-    json.field("url", request.urlMasked)
+    json.field("url", URLText.masked(request.url))
     json.field("idempotencyKey", request.idempotencyKey)
     json.field("lane", request.lane)
     json.field("tag", request.tag)

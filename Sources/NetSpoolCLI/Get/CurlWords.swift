@@ -24,7 +24,10 @@ extension RequestOptions {
   /// Limits of time and retries that nobody named are our own, and left out.
   fileprivate var curlWords: [String] {
     flags(["compressed": compressed]) + words("max-time", timeout?.span.map(CurlNumber.seconds))
-      + words("retry", retry == Self.retries || retry == 0 ? nil : "\(retry)")
+      + words("retry", retry.map { "\($0)" }) + words("retry-delay", retryDelay.map(CurlNumber.seconds))
+      + words("retry-max-time", retryMaxTime?.span.map(CurlNumber.seconds))
+      + flags(["retry-all-errors": retryAllErrors, "retry-connrefused": retryConnrefused])
+      + words("max-filesize", maxFilesize.map { "\($0.bytes)" })
       + words("limit-rate", limitRate.map { "\($0.bytes)" })
   }
 }
@@ -34,6 +37,7 @@ extension ConnectionOptions {
     words("proxy", proxy) + words("proxy-user", proxyUser) + words("noproxy", noproxy)
       + flags(["insecure": insecure]) + words("cacert", cacert) + words("capath", capath)
       + resolve.flatMap { words("resolve", $0.text) } + words("unix-socket", unixSocket)
+      + words("interface", interface) + flags(["proxy-basic": proxyBasic])
       + words("connect-timeout", connectTimeout.map(CurlNumber.seconds))
       + flags([
         "http1.1": http11, "http2": http2, "http2-prior-knowledge": http2PriorKnowledge, "location": location,
@@ -57,6 +61,8 @@ extension TargetOptions {
         "show-error": showError, "verbose": verbose, "no-progress-meter": noProgressMeter,
         "progress-bar": progressBar, "no-buffer": noBuffer,
       ])
+      + flags(["globoff": globoff, "no-clobber": noClobber, "remove-on-error": removeOnError])
+      + words("etag-save", etagSave) + words("stderr", stderr)
       + words("output-dir", outputDir) + words("dump-header", dumpHeader) + words("write-out", writeOut)
   }
 

@@ -11,6 +11,8 @@ struct GetExchange {
   let arguments: ExchangeArguments
   let console: Console
   let stop: StopSwitch
+  let asked: ExchangeArguments.Asked
+  /// Of all that are asked, from 0.
   let number: Int
   let talk: GetTalk?
 
@@ -18,9 +20,9 @@ struct GetExchange {
 
   init(
     makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: ExchangeArguments,
-    console: Console, stop: StopSwitch, number: Int, talk: GetTalk?
+    console: Console, stop: StopSwitch, asked: ExchangeArguments.Asked, number: Int, talk: GetTalk?
   ) {
-    self.talk = talk
+    (self.talk, self.asked) = (talk, asked)
     (self.makeOperation, operation) = (makeOperation, makeOperation())
     (self.engine, self.arguments) = (engine, arguments)
     (self.console, self.stop, self.number) = (console, stop, number)
@@ -31,10 +33,13 @@ struct GetExchange {
   mutating func run() throws -> JobStatus {
     let target = try makeTarget()
     let progress = makeProgress(target)
+    let end = arguments.request.retryMaxTime?.span.map { MonotonicTime.now + $0.nanoseconds }
     var (result, attempts) = (try exchange(target, progress), 0)
     while case .failure(let error) = result, goesOn(after: error, target) {
       attempts += error.attempts
-      guard attempts <= arguments.request.retry, stop.wish == .none else { break }
+      guard attempts <= arguments.request.retries, stop.wish == .none,
+        end.map({ $0 > MonotonicTime.now }) ?? true
+      else { break }
       operation = makeOperation()
       result = try exchange(target, progress)
     }
@@ -45,7 +50,7 @@ struct GetExchange {
   /// Whether a file's body broke off, which is asked for again: what is long, from its part on.
   private func goesOn(after error: NetworkError, _ target: GetTarget) -> Bool {
     guard operation.request.method == .get, case .none = operation.request.body else { return false }
-    return target.isFile && error.brokeOff && !error.ranOutOfTime
+    return target.isFile && error.brokeOff
   }
 
   private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws
@@ -57,7 +62,8 @@ struct GetExchange {
       operation.addDownloadStream(
         HeadDumpStream { bytes throws(IOFailure) in try Self.dump(bytes, to: dump) })
     }
-    let stream = try stream(to: target)
+    var stream = try stream(to: target)
+    if let condition { stream = ConditionStream(stream, condition) }
     if !options.head { operation.addDownloadStream(options.include ? HeadedStream(stream) : stream) }
     if let progress {
       operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
@@ -81,14 +87,16 @@ struct GetExchange {
 
   private mutating func status(
     after result: Result<NetworkResponse, NetworkError>, _ target: GetTarget
-  ) throws(IOFailure) -> JobStatus {
+  ) throws -> JobStatus {
     switch result {
     case .success(let response):
       talk?.received(response)
       known.response = response
-      known.bytes = response.streams.first?.bytes ?? Int64(response.body.count)
+      if let path = options.etagSave, response.status != 304 { try EntityTag.save(response.headers, to: path) }
       try writeUnstreamed(response, target)
-      if options.remoteTime, let path = target.fileName { FileTime.set(path, response.headers) }
+      if options.remoteTime, let path = target.fileName, condition?.holds(response.headers) ?? true {
+        FileTime.set(path, response.headers)
+      }
       return .allDone
     case .failure(let error):
       if let response = error.response { talk?.received(response) }
@@ -98,7 +106,7 @@ struct GetExchange {
   }
 
   /// Streams see the body of a status of 200 to 299. What else came, and the head alone, is here.
-  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget) throws(IOFailure) {
+  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget) throws {
     let wasStreamed = !options.head && (200..<300).contains(response.status)
     if wasStreamed { return }
     var bytes: [UInt8] = []
@@ -106,10 +114,11 @@ struct GetExchange {
     if options.include || options.head { bytes += head }
     if let dump = options.dumpHeader { try Self.dump(head, to: dump) }
     bytes += [UInt8](response.body)
+    try target.check(bytes)
     if !bytes.isEmpty { try target.publish(bytes) }
   }
 
-  private mutating func status(of error: NetworkError, _ target: GetTarget) throws(IOFailure) -> JobStatus {
+  private mutating func status(of error: NetworkError, _ target: GetTarget) throws -> JobStatus {
     switch stop.wish {
     case .drain(let signal), .quit(let signal): return .signal(signal)
     case .none: break
@@ -122,7 +131,6 @@ struct GetExchange {
     if let response = error.response, error.code == .status || error.code == .authenticationFailed,
       options.keepsErrors(isFile: target.isFile)
     {
-      known.bytes = Int64(response.body.count)
       try writeUnstreamed(response, target)
     }
     say(FailureAdvice.text(error, proxyKnowsUser: arguments.connection.namesProxyUser(.process)))
@@ -151,6 +159,8 @@ extension GetExchange {
     return isWanted && console.isTerminal ? ByteProgress(console, .bar) : nil
   }
 
+  private var condition: TimeCondition? { options.timeCond.map(TimeCondition.init) }
+
   private static func title(_ target: GetTarget) -> String {
     target.fileName.map { String($0.split(separator: "/").last ?? "") } ?? ""
   }
@@ -177,16 +187,18 @@ extension GetExchange {
   private var partBytesMin: Int64? {
     if options.resumption == .part { return 0 }
     let request = operation.request
+    if options.timeCond != nil { return nil }
     let mayGoOn = request.method == .get && !request.headers.contains("Range") && !options.include
     return mayGoOn && options.continues ?? true ? FilePart.bytesMin : nil
   }
 
   private func makeTarget() throws -> GetTarget {
     let folder = options.outputDir.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
-    let place = options.place(of: number)
+    let place = options.place(of: asked.argument)
     if case .path(let name)? = place {
       if name == "-" { return try GetTarget(name) }
-      let path = name.hasPrefix("/") ? name : folder + name
+      let name = URLGlob.filled(name, asked.parts)
+      let path = unclobbered(name.hasPrefix("/") ? name : folder + name)
       if options.createDirs { try Self.makeParents(of: path) }
       return try GetTarget(path)
     }
@@ -197,7 +209,13 @@ extension GetExchange {
     guard let name else {
       throw Mistake("\(URLText.masked(operation.request.url)) ends without a file's name: -o gives one")
     }
-    return try GetTarget(folder + name)
+    return try GetTarget(unclobbered(folder + name))
+  }
+
+  /// With `--no-clobber` the first of `name`, `name.1`, ... `name.100` that is not there, as with curl.
+  private func unclobbered(_ path: String) -> String {
+    guard options.noClobber, FileFacts(path: path) != nil else { return path }
+    return (1...100).lazy.map { "\(path).\($0)" }.first { FileFacts(path: $0) == nil } ?? path
   }
 
   private static func makeParents(of path: String) throws(IOFailure) {

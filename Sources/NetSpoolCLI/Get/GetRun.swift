@@ -14,6 +14,7 @@ struct GetRun {
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure` for an output that cannot be written,
   /// and `CacheFailure`.
   func run() throws -> JobStatus {
+    try arguments.target.redirectMessages()
     let draft = try RequestDraft(arguments, standard: options.standardMethod)
     if let note = draft.note, !arguments.target.isMute { console.message("netspool: \(note)") }
     let queue = try NetworkQueue()
@@ -21,7 +22,13 @@ struct GetRun {
     var configuration = try configuration(queue, draft)
     configuration.onEnd = archive?.record(configuration.headers)
     let talk = arguments.target.verbose ? GetTalk() : nil
-    if let talk { configuration.onWire = { head in talk.saw(head) } }
+    let watch = arguments.target.writeOut == nil ? nil : WireWatch()
+    if talk != nil || watch != nil {
+      configuration.onWire = { head in
+        talk?.saw(head)
+        watch?.saw(head)
+      }
+    }
     let engine = try NetworkEngine(configuration: configuration)
     var status = JobStatus.allDone
     do {
@@ -29,36 +36,40 @@ struct GetRun {
         queue.close()
         engine.closeCache()
       }
-      status = try run(engine, draft, talk)
+      status = try run(engine, draft, talk, watch)
     }
     if let failure = archive?.close() { throw failure }
     return status
   }
 
-  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?) throws -> JobStatus {
-    try arguments.account.requireScope(for: arguments.urls)
+  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?, _ watch: WireWatch?)
+    throws
+    -> JobStatus
+  {
+    try arguments.account.requireScope(for: arguments.words.arguments)
     let book = try arguments.account.book(environment)
     let writeOut = try WriteOut(arguments.target.writeOut)
-    if !arguments.target.isMute {
-      for name in writeOut?.unknown ?? [] {
-        console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
-      }
+    for name in writeOut?.unknown ?? [] {
+      console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
     }
     if !arguments.curl, let cache = try options.cacheSettings(environment) {
       try engine.useCache(cache, console: console)
     }
     var status = JobStatus.allDone
-    for (number, url) in arguments.urls.enumerated() {
-      let makeOperation = { self.makeOperation(url, number, engine, draft, book) }
+    for (number, asked) in arguments.asked.enumerated() {
+      let makeOperation = { self.makeOperation(asked.url, asked.argument, engine, draft, book) }
       if arguments.curl {
-        try printCommand(makeOperation(), number, draft)
+        try printCommand(makeOperation(), asked.argument, draft)
         continue
       }
       var exchange = GetExchange(
         makeOperation: makeOperation, engine: engine, arguments: arguments, console: console, stop: stop,
-        number: number, talk: talk)
+        asked: asked, number: number, talk: talk)
+      watch?.begin()
       let end = try exchange.run()
-      try tell(exchange.facts(end), writeOut)
+      var facts = exchange.facts(end)
+      if let watch { facts.wire = watch.seen }
+      try tell(facts, writeOut)
       if status == .allDone || end.isSignal { status = end }
       if end.isSignal { break }
     }
@@ -79,6 +90,8 @@ struct GetRun {
     configuration.delivery = .loopThread
     configuration.allowsCredentialsInClear = arguments.account.inClear
     configuration.receiveBufferBytes = 256 << 10
+    // A body that keeps coming is given up only where somebody said so: a file may be as long as the disk.
+    if arguments.request.timeout == nil { configuration.timeouts.attempt = nil }
     return configuration
   }
 
@@ -86,9 +99,6 @@ struct GetRun {
     _ url: String, _ number: Int, _ engine: NetworkEngine, _ draft: RequestDraft, _ book: CredentialBook
   ) -> NetworkOperation {
     var request = draft.request(for: url, number)
-    // An engine's total holds for bodies in memory only; as the request's own it holds for streams too. A body that
-    // keeps coming is given up only where somebody said so: a file may be as long as the disk.
-    if arguments.request.timeout != nil { request.timeouts = engine.configuration.timeouts }
     options.finish(&request)
     let operation = engine.operation(request)
     let certificate = arguments.connection.certificate

@@ -28,6 +28,7 @@ final class GetTalk: DownloadStream {
       case .received(let bytes):
         wire.hasAnswer = true
         say(wire.received.lines(of: bytes), after: "< ")
+      case .connection: return
       }
     }
   }

@@ -16,6 +16,8 @@ final class GetTarget {
   private let place: Place
   /// Keeps a device open.
   private let device: Descriptor?
+  /// The terminal is the target because nothing else was named.
+  private let isGuarded: Bool
   private let path: String?
 
   /// - Parameter path: nil and `-` are standard output. What is no plain file is written to as it stands:
@@ -25,9 +27,10 @@ final class GetTarget {
       place = .standardOutput
       device = nil
       self.path = nil
+      isGuarded = path == nil && isatty(1) == 1
       return
     }
-    self.path = path
+    (self.path, isGuarded) = (path, false)
     if let status = FileFacts(path: path), !status.isPlainFile {
       let opened = try Descriptor(opening: path, O_WRONLY)
       place = .device(number: opened.number)
@@ -42,13 +45,14 @@ final class GetTarget {
   init(in folder: String, fallback: String) {
     place = .named(RemoteNameStream(folder: folder, fallback: fallback))
     device = nil
-    path = nil
+    (path, isGuarded) = (nil, false)
   }
 
   /// Takes the body.
   /// - Parameter partBytesMin: of what is as long it leaves a part, and goes on with one; nil: it begins anew.
   func stream(partBytesMin: Int64?) -> any DownloadStream {
     switch place {
+    case .standardOutput where isGuarded: TerminalStream(DescriptorDownloadStream(1, digests: false))
     case .standardOutput: DescriptorDownloadStream(1, digests: false)
     case .device(let number): DescriptorDownloadStream(number, digests: false)
     case .file(let path):
@@ -68,6 +72,11 @@ final class GetTarget {
   /// The file, as far as it is known; nil for standard output.
   var fileName: String? {
     if case .named(let stream) = place { stream.path } else { path }
+  }
+
+  /// Throws for bytes that `TerminalStream` would keep back.
+  func check(_ bytes: [UInt8]) throws(Mistake) {
+    if isGuarded, bytes.contains(0) { throw Mistake(TerminalStream.sentence) }
   }
 
   /// Writes bytes that no stream saw: all of them, or nothing. A reader of standard output that left has what it wanted.
@@ -123,36 +132,53 @@ final class RemoteNameStream: DownloadStream {
   func close(_ outcome: Result<Void, NetworkError>) { inner.withLock { $0?.close(outcome) } }
 }
 
-/// `Content-Disposition` (RFC 6266), read as bytes: a field may have 64 KiB.
-enum ContentDisposition {
-  /// The name, as a plain one; nil without. `filename*` is passed over, as curl does it.
-  static func fileName(_ field: String) -> String? {
-    guard var rest = behindName(Array(field.utf8)[...]) else { return nil }
-    rest = rest.drop { $0 == UInt8(ascii: " ") }
-    let isQuoted = rest.first == UInt8(ascii: "\"")
-    let value =
-      isQuoted ? quoted(rest.dropFirst()) : Array(rest.prefix { !"; ".utf8.contains($0) })
-    let last = value.split(whereSeparator: { "/\\".utf8.contains($0) }).last
-    return last.flatMap { OutputName.fromList(String(decoding: $0, as: UTF8.self)) }
+/// `-z`: takes the body of an answer that the condition holds for, and touches nothing for another.
+final class ConditionStream: DownloadStream {
+  private let inner: any DownloadStream
+  private let condition: TimeCondition
+  private let takes = Atomic(false)
+
+  init(_ inner: any DownloadStream, _ condition: TimeCondition) {
+    (self.inner, self.condition) = (inner, condition)
   }
 
-  /// Everything behind the first `filename=`, whatever its case.
-  private static func behindName(_ field: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-    let word = Array("filename=".utf8)
-    for start in field.indices.dropLast(word.count - 1) where field[start] | 0x20 == word[0] {
-      let end = start + word.count
-      if field[start..<end].elementsEqual(word, by: { $0 | 0x20 == $1 | 0x20 }) { return field[end...] }
-    }
-    return nil
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    guard condition.holds(head.headers) else { return }
+    takes.store(true, ordering: .relaxed)
+    try inner.open(head, bytesExpected: bytesExpected)
   }
 
-  private static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    var (rest, value): (ArraySlice<UInt8>, [UInt8]) = (text, [])
-    while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-      value.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
-    }
-    return value
+  func write(_ bytes: RawSpan) throws -> WriteResult {
+    takes.load(ordering: .relaxed) ? try inner.write(bytes) : .accepted
   }
+
+  func close(_ outcome: Result<Void, NetworkError>) {
+    if takes.load(ordering: .relaxed) { inner.close(outcome) }
+  }
+}
+
+/// Keeps binary bytes from a terminal that nobody named as the target.
+final class TerminalStream: DownloadStream {
+  static let sentence =
+    "the body is binary and would garble the terminal: -o FILE keeps it, -o - shows it all the same"
+
+  private let inner: any DownloadStream
+
+  init(_ inner: any DownloadStream) { self.inner = inner }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    try inner.open(head, bytesExpected: bytesExpected)
+  }
+
+  func write(_ bytes: RawSpan) throws -> WriteResult {
+    for offset in 0..<bytes.byteCount
+    where unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0 {
+      throw Mistake(Self.sentence)
+    }
+    return try inner.write(bytes)
+  }
+
+  func close(_ outcome: Result<Void, NetworkError>) { inner.close(outcome) }
 }
 
 /// Writes the head of an answer before its body, to the same place.

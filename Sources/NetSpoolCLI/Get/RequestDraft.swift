@@ -25,7 +25,8 @@ struct RequestDraft {
     method = arguments.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
     uploadMethod = arguments.method ?? "PUT"
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
-    query = options.inQuery ? String(decoding: try options.joinedTexts(), as: UTF8.self) : ""
+    let inQuery = (options.inQuery ? options.texts : []) + options.urlQuery.map { $0.part(.encoded) }
+    query = String(decoding: try BodyOptions.joined(inQuery), as: UTF8.self)
     uploads = options.uploads
     if !arguments.curl { try options.requireFiles() }
     if !options.json.isEmpty {
@@ -38,6 +39,9 @@ struct RequestDraft {
       fields.sent.set("Range", isStart ? "bytes=\(range.prefix { $0 != "," })-" : "bytes=\(range)")
     }
     arguments.cookies.add(to: &fields.sent, unless: fields.names("Cookie"))
+    if let path = arguments.target.etagCompare, !fields.names("If-None-Match") {
+      fields.sent.set("If-None-Match", try EntityTag.read(path))
+    }
     let condition = arguments.target.timeCond.map(TimeCondition.init)
     note = condition?.problem
     if let condition, let date = condition.date, !fields.names(condition.field) {
@@ -52,9 +56,15 @@ struct RequestDraft {
     let text = whole(upload.map { Self.named($0, url) } ?? url)
     var request = NetworkRequest(
       url: text, method: NetworkRequest.Method(upload == nil ? method : uploadMethod),
-      body: upload.map { $0 == "-" ? .stream(StandardInputStream()) : .file($0) } ?? body)
+      body: upload.map(Self.content) ?? body)
     request.headers = headers
     return request
+  }
+
+  /// What is no plain file, such as standard input or a pipe of the shell's, is sent as it comes.
+  private static func content(of path: String) -> NetworkRequest.Body {
+    let isPipe = path == "-" || FileFacts(path: path).map { !$0.isPlainFile && !$0.isDirectory } ?? false
+    return isPipe ? .stream(PipeStream(path)) : .file(path)
   }
 
   /// A URL whose path ends with a slash, or that has none, gets the name of the file that goes there.
@@ -93,7 +103,7 @@ extension BodyOptions {
     return isEmpty || !uploads.isEmpty ? standard : "POST"
   }
 
-  fileprivate func joinedTexts() throws(IOFailure) -> [UInt8] {
+  fileprivate static func joined(_ texts: [DataText.Part]) throws(IOFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     for (number, part) in texts.enumerated() {
       if number > 0 { bytes.append(UInt8(ascii: "&")) }
@@ -123,7 +133,7 @@ extension BodyOptions {
     {
       return .file(path, contentType: type)
     }
-    return .bytes(try joinedTexts(), contentType: type)
+    return .bytes(try Self.joined(texts), contentType: type)
   }
 }
 
@@ -138,9 +148,12 @@ extension Multipart {
       case .textOf(let path):
         let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
         addData(bytes, forKey: field.name, mimeType: field.type)
-      case .file("-", let type, let name):
-        let bytes = try Descriptor.reading("-").readAll(atMost: BodyOptions.inMemoryBytesMax)
-        addData(bytes, forKey: field.name, mimeType: type, fileName: name ?? "-")
+      // A pipe has no length, which the body must have.
+      case .file(let path, let type, let name)
+      where path == "-" || FileFacts(path: path)?.isPlainFile == false:
+        let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
+        let last = path.split(separator: "/").last.map(String.init)
+        addData(bytes, forKey: field.name, mimeType: type, fileName: name ?? last)
       case .file(let path, let type, let name):
         let guess = name.flatMap(FormField.type) ?? FormField.type(of: path)
         addFile(path, forKey: field.name, mimeType: type ?? guess, fileName: name)
@@ -149,8 +162,24 @@ extension Multipart {
   }
 }
 
-/// `-T -`: standard input as it comes. It can be read once, so the request is not repeated.
-final class StandardInputStream: UploadStream {
+/// A pipe or a device as it comes. It can be read once, so the request is not repeated.
+final class PipeStream: UploadStream {
+  private let input: Result<Owner, IOFailure>
+
+  private final class Owner: Sendable {
+    let descriptor: Descriptor
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+  }
+
+  /// Opens it, and waits for its writer.
+  init(_ path: String) {
+    do throws(IOFailure) {
+      input = .success(Owner(try Descriptor.reading(path)))
+    } catch {
+      input = .failure(error)
+    }
+  }
+
   var length: Int64? { nil }
   var isReopenable: Bool { false }
   func open() {}
@@ -158,11 +187,28 @@ final class StandardInputStream: UploadStream {
 
   /// Never waits: the loop has other things to do.
   func read(atMost count: Int) throws -> UploadChunk {
-    let input = Descriptor(borrowing: 0, named: "standard input")
-    guard input.isReadable else { return .pause }
+    let input = try input.get()
+    guard input.descriptor.isReadable else { return .pause }
     var buffer = [UInt8](repeating: 0, count: min(count, 65_536))
-    let got = try input.read(into: &buffer, at: 0, count: buffer.count)
+    let got = try input.descriptor.read(into: &buffer, at: 0, count: buffer.count)
     return got == 0 ? .end : .bytes(Array(buffer[..<got]))
+  }
+}
+
+/// `--etag-save` and `--etag-compare`: a file that holds an entity-tag.
+enum EntityTag {
+  /// An answer without one empties the file, as with curl.
+  static func save(_ headers: NetworkRequest.Headers, to path: String) throws(IOFailure) {
+    let tag = headers.values(for: "ETag").first.map { "\($0)\n" } ?? ""
+    if path == "-" { return try StandardOutput.write(Array(tag.utf8)) }
+    try WholeFile.write(Array(tag.utf8), to: path, mode: 0o666)
+  }
+
+  /// `""`, which no answer has, where there is no file yet.
+  static func read(_ path: String) throws(IOFailure) -> String {
+    let text = try UserFile.read(path) ?? ""
+    let tag = text.prefix { !$0.isNewline }
+    return tag.isEmpty ? "\"\"" : String(tag)
   }
 }
 
@@ -170,17 +216,28 @@ final class StandardInputStream: UploadStream {
 struct TimeCondition {
   let field: String
   /// Nil for what is neither a file nor a date: then there is no condition, as with curl.
-  let date: String?
+  var date: String? { time.map { HTTPDate.format($0) } }
   var problem: String?
+  private let time: Int64?
+  private let isOlder: Bool
 
   init(_ text: String) {
-    let isOlder = text.hasPrefix("-")
+    isOlder = text.hasPrefix("-")
     let rest = isOlder || text.hasPrefix("+") ? String(text.dropFirst()) : text
     field = isOlder ? "If-Unmodified-Since" : "If-Modified-Since"
-    date = (FileFacts.modified(rest) ?? HTTPDate.written(rest)).map { HTTPDate.format($0) }
-    if date == nil {
+    time = FileFacts.modified(rest) ?? HTTPDate.written(rest)
+    if time == nil {
       problem =
         "--time-cond \(text): there is no such file, and it is no date; it is asked without a condition"
     }
+  }
+  /// Whether an answer is what was asked for; one without a date is.
+  func holds(_ headers: NetworkRequest.Headers) -> Bool {
+    guard let time,
+      let modified = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.written($0) })
+    else {
+      return true
+    }
+    return isOlder ? modified <= time : modified > time
   }
 }

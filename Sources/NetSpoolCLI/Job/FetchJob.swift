@@ -18,7 +18,7 @@ final class FetchJob {
     var results: ResultsWriter?
     var failed: FailedWriter?
     /// Where bodies go that have landed.
-    var tar: ShardedOutput?
+    var place: (any BodyPlace)?
   }
 
   /// The surroundings, all replaceable.
@@ -112,7 +112,7 @@ final class FetchJob {
     noticeDue = noticeDue.map { _ in 0 }
     sayStop()
     flush()
-    if stopped == nil, !listHasChanged { writing(\.tar) { tar throws(IOFailure) in try tar.finish() } }
+    if stopped == nil, !listHasChanged { writing(\.place) { place throws(IOFailure) in try place.finish() } }
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     summary.unstored = around.fetcher.unstored
@@ -220,12 +220,12 @@ extension FetchJob {
     stopIfBudgetIsSpent()
   }
 
-  /// The outcome once its body is in the tar. One that could not be put there is for the next run.
+  /// The outcome once its body is in its place. One that could not be put there is for the next run.
   private func placed(_ item: FetchItem, _ outcome: FetchOutcome) -> FetchOutcome {
     guard outcome.ending == .done, let landing = outcome.landing else { return outcome }
     var placed = FetchOutcome(.cancelled)
-    writing(\.tar) { tar throws(IOFailure) in
-      let place = try tar.add(item, outcome, at: landing)
+    writing(\.place) { target throws(IOFailure) in
+      let place = try target.add(item, outcome, at: landing)
       placed = outcome
       placed.place = place
     }

@@ -54,6 +54,8 @@ struct FetchOutcome: Equatable, Sendable {
   var reason: String?
   var attempts = 1
   var timings = Timings()
+  /// The field of a refusal.
+  var retryAfter: String?
   /// Lower-case hex, with `--checksum`.
   var sha256: String?
   /// The URL that answered.
@@ -62,14 +64,16 @@ struct FetchOutcome: Equatable, Sendable {
   var etag: String?
   /// With `--thumbnail`.
   var picture: PictureFacts?
-  /// The file where the body has landed on its way into a tar, and what became of it there.
+  /// What the answer says that the file is called, with `--names`.
+  var name: String?
+  /// The file where the body has landed on its way to its place, and what became of it there.
   var landing: String?
-  var place: TarPlace?
+  var place: Place?
 
-  /// What an item's body and its tar are called.
-  struct TarPlace: Equatable, Sendable {
+  /// What an item's body is called, and its tar if it is in one.
+  struct Place: Equatable, Sendable {
     let member: String
-    let tar: String
+    var tar: String?
   }
 
   /// A thumbnail that was written; `bytes` is its own size.

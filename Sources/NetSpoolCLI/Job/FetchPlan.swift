@@ -17,6 +17,8 @@ final class FetchPlan {
     var shard = Shard.whole
     /// Whether bodies go to files, so that lines need names.
     var namesOutputs = false
+    /// Whether answers name files, where lines do not.
+    var namesLate = false
     /// The folders that names from URLs get.
     var tree = OutputTree.flat
     /// What names from URLs end with, in place of a picture's own ending: `webp`.
@@ -38,7 +40,8 @@ final class FetchPlan {
   let list: ListReader
   private(set) var tally = ListTally()
   private let ledger: Ledger
-  private let names: OutputNames
+  /// What files are called already.
+  let names: OutputNames
   private let options: Options
   private var nextID = 0
 
@@ -68,14 +71,16 @@ final class FetchPlan {
   /// Names come before shards: a name depends on the whole list, so shards that write to one shared folder
   /// never give one name to two URLs.
   private func step(_ item: ListItem) throws(IOFailure) -> Step {
-    if !options.namesOutputs && !options.shard.contains(item.url) { return otherShard() }
-    let wanted = options.namesOutputs ? wantedName(item) : nil
-    guard try ledger.insert(Fingerprint(.line, item.url, wanted ?? "")) == nil else {
+    // What differs in the fragment alone is one URL.
+    let url = URLText.withoutFragment(item.url)
+    if !options.namesOutputs && !options.shard.contains(url) { return otherShard() }
+    let wanted = options.namesOutputs && !(options.namesLate && item.name == nil) ? wantedName(item) : nil
+    guard try ledger.insert(Fingerprint(.line, url, wanted ?? "")) == nil else {
       tally.duplicates += 1
       return .skipped
     }
     let output = try wanted.map { wanted throws(IOFailure) in try claim(wanted, for: item.url) }
-    guard options.shard.contains(item.url) else { return otherShard() }
+    guard options.shard.contains(url) else { return otherShard() }
     if output != wanted { tally.renamed += 1 }
     if options.skipsExisting, let output, options.bytesOfOutput(output) != nil { return doneBefore() }
     return try isDone(item.url, output) ? doneBefore() : fetch(item, output)
@@ -89,7 +94,7 @@ final class FetchPlan {
 
   private func claim(_ wanted: String, for url: String) throws(IOFailure) -> String {
     guard options.namesSamples else { return try names.claim(wanted) }
-    let name = SampleName(wanted)
+    let name = SampleName(wanted: wanted)
     let key = try names.claim(name.key, for: url)
     return name.ending.isEmpty ? key : "\(key).\(name.ending)"
   }

@@ -8,6 +8,15 @@ struct LineOptions: Equatable, Sendable {
   var headers: [HeaderField] = []
   /// Where the same body is to be had: asked in this order when the URL before has failed.
   var mirrors: [String] = []
+  /// What else the line says of it, such as a caption or a label: it goes into results and tars.
+  var others: [Other] = []
+
+  /// A column of a table, or a key of a JSON object, that is nothing to us.
+  struct Other: Equatable, Sendable {
+    let name: String
+    /// Its value as JSON.
+    let json: [UInt8]
+  }
 
   /// As a list has them.
   var words: [String] {
@@ -16,7 +25,7 @@ struct LineOptions: Equatable, Sendable {
   }
 }
 
-/// How lines are written: `URL`, tab, `option=value`, ...; or a JSON object; or the columns of a CSV file.
+/// How lines are written: `URL`, tab, `option=value`, ...; or a JSON object; or the rows of a table (`TableRow`).
 enum LineForm {
   /// What a line says that cannot be meant.
   struct Mistake: Error {
@@ -41,29 +50,18 @@ enum LineForm {
   /// A longer key is nobody's slip of the pen.
   private static let keyBytesMax = 32
 
-  /// What is wrong with the first line of a CSV file; nil when nothing is.
-  static func problem(_ columns: [String]) -> String? {
-    for column in columns where name(of: column) == nil || column == "mirrors" {
+  /// What is wrong with the first line of a table; nil when nothing is.
+  static func problem(_ head: TableRow.Head) -> String? {
+    for column in head.names.map({ $0.lowercased() }) where name(of: column) == nil || column == "mirrors" {
       guard let meant = column == "mirrors" ? "mirror" : meant(column) else { continue }
       return "unknown column '\(column)': did you mean '\(meant)'? Nothing of this list is fetched"
     }
     return nil
   }
 
-  /// The columns, when the first line of a source is the head of a CSV file: names, one of them `url`.
-  static func columns(_ line: String) -> [String]? {
-    let names = fields(line).map { $0.lowercased() }
-    return names.contains("url") && !line.contains("://") ? names : nil
-  }
-
-  /// - Parameters:
-  ///   - columns: of a CSV file.
-  ///   - strangers: keys of JSON lines that are somebody's own; a list has the same in each line.
-  static func item(_ text: String, columns: [String]?, strangers: inout Set<String>) throws(Mistake)
-    -> ListItem
-  {
-    if let columns { return try csv(text, columns) }
-    return text.hasPrefix("{") ? try json(text, &strangers) : try plain(text)
+  /// - Parameter strangers: keys of JSON lines that are somebody's own; a list has the same in each line.
+  static func item(_ text: String, strangers: inout Set<String>) throws(Mistake) -> ListItem {
+    text.hasPrefix("{") ? try json(text, &strangers) : try plain(text)
   }
 
   /// The first word behind the URL is a name unless it is an option or another URL.
@@ -109,7 +107,7 @@ enum LineForm {
           strangers.insert(key)
         }
       }
-      try value.skipValue()
+      item.options.others.append(LineOptions.Other(name: key, json: try value.rawValue()))
     }
     guard isWhole != nil else { throw Mistake(sentence: "the line begins as a JSON object but is none") }
     if let mistake { throw mistake }
@@ -140,20 +138,24 @@ enum LineForm {
     do throws(Mistake) { try set(name, text, in: &item) } catch { mistake = error }
   }
 
-  private static func csv(_ text: String, _ columns: [String]) throws(Mistake) -> ListItem {
+  static func item(_ row: ArraySlice<UInt8>, of head: TableRow.Head) throws(Mistake) -> ListItem {
     var item = ListItem(url: "", line: 0)
-    for (column, field) in zip(columns, fields(text)) where !field.isEmpty {
-      if let name = name(of: column) { try set(name, field, in: &item) }
+    for (column, field) in zip(head.names, TableRow.fields(row, head.separator)) {
+      if let name = name(of: column.lowercased()) {
+        if !field.isEmpty { try set(name, field, in: &item) }
+      } else if !item.options.others.contains(where: { $0.name == column }) {
+        item.options.others.append(LineOptions.Other(name: column, json: JSONText.quoted(field)))
+      }
     }
     return item
   }
 
   /// A row as a JSON object: a line that needs no columns in another one.
-  static func object(_ row: String, _ columns: [String]) -> [UInt8] {
+  static func object(_ row: ArraySlice<UInt8>, _ head: TableRow.Head) -> [UInt8] {
     var json = JSONText()
     json.beginObject()
-    for (number, field) in fields(row).enumerated() where !field.isEmpty {
-      json.field(number < columns.count ? columns[number] : "column \(number + 1)", field)
+    for (number, field) in TableRow.fields(row, head.separator).enumerated() where !field.isEmpty {
+      json.field(number < head.names.count ? head.names[number] : "column \(number + 1)", field)
     }
     json.endObject()
     return json.bytes
@@ -164,7 +166,9 @@ enum LineForm {
   static func line(_ url: String, _ output: String?, _ options: LineOptions) -> [UInt8] {
     let name = output.map { $0.contains("=") || URLText.looksLikeURL($0) ? "out=\($0)" : $0 }
     let words = [url] + (name.map { [$0] } ?? []) + options.words
-    let isPlain = words.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } } && words.last?.last != " "
+    let isPlain =
+      options.others.isEmpty && words.last?.last != " "
+      && words.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }
     if isPlain { return Array(words.joined(separator: "\t").utf8) }
     var json = JSONText()
     json.beginObject()
@@ -174,6 +178,7 @@ enum LineForm {
     json.field("priority", options.priority?.rawValue)
     for field in options.headers { json.field("header", "\(field.name): \(field.value ?? "")") }
     for mirror in options.mirrors { json.field("mirror", mirror) }
+    for other in options.others { json.field(other.name, raw: other.json) }
     json.endObject()
     return json.bytes
   }
@@ -201,24 +206,5 @@ enum LineForm {
       }
       item.options.headers.append(field)
     }
-  }
-
-  /// The fields of a line of CSV (RFC 4180); quoted ones may hold commas and, doubled, quotes.
-  private static func fields(_ line: String) -> [String] {
-    var (fields, field, isQuoted) = ([String](), "", false)
-    var rest = line[...]
-    while let letter = rest.popFirst() {
-      switch letter {
-      case "\"" where isQuoted && rest.first == "\"":
-        rest.removeFirst()
-        field.append(letter)
-      case "\"": isQuoted.toggle()
-      case "," where !isQuoted:
-        fields.append(field)
-        field = ""
-      default: field.append(letter)
-      }
-    }
-    return fields + [field]
   }
 }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Pulls one usable line at a time from all sources in order. Holds one buffer, never the list.
 ///
-/// A line is a URL, perhaps with options behind tabs (`LineOptions`), or a JSON object, or one of a CSV file whose first line
-/// names the columns. Blank lines and lines that begin with `#` are
+/// A line is a URL, perhaps with options behind tabs (`LineOptions`), or a JSON object, or a row of a table whose first line
+/// names the columns, which may have several lines. Blank lines and lines that begin with `#` are
 /// passed over; CRLF and a byte order mark are accepted.
 final class ListReader {
   enum Pull: Equatable {
@@ -18,29 +18,39 @@ final class ListReader {
 
   /// The longest line in bytes.
   static let lineBytesMax = 16_384
+  /// The longest row of a table, which may have several lines.
+  static let rowBytesMax = 65_536
 
   private enum Open {
     case lines(LineReader)
-    case arguments([String], next: Int)
+    case arguments([URLGlob], next: Int)
   }
 
   private var open: [Open] = []
   private var current = 0
-  /// The columns of the current source, when it is CSV.
-  private var columns: [String]?
+  /// Of the current source, when it is a table.
+  private var head: TableRow.Head?
+  /// The row whose quotes are still open: its bytes and its first line.
+  private var row: (scan: TableRow, bytes: [UInt8], line: Int)?
   private var strangers: Set<String> = []
+  private let isGlobOff: Bool
   private var bytesTotal: Int64? = 0
   private var bytesDone: Int64 = 0
 
+  /// The number of the URL of `arguments` that comes next, of all that they stand for.
+  private var argument = 0
+
   /// Opens every source now, so that a mistyped path is found before anything is fetched.
-  init(_ sources: [ListSource]) throws(IOFailure) {
+  /// - Parameter isGlobOff: brackets and braces in arguments are themselves.
+  init(_ sources: [ListSource], isGlobOff: Bool = false) throws(IOFailure) {
+    self.isGlobOff = isGlobOff
     for source in sources { open.append(try opened(source)) }
   }
 
   private func opened(_ source: ListSource) throws(IOFailure) -> Open {
     switch source {
     case .arguments(let urls):
-      return .arguments(urls, next: 0)
+      return .arguments(urls.map { URLGlob($0, isOff: isGlobOff) }, next: 0)
     case .standardInput:
       return .lines(reader(Descriptor(borrowing: 0, named: "standard input")))
     case .file(let path):
@@ -85,11 +95,16 @@ final class ListReader {
       switch open[current] {
       case .lines(let reader):
         if let pull = try pull(reader) { return pull }
-      case .arguments(let urls, let next) where next < urls.count:
-        open[current] = .arguments(urls, next: next + 1)
-        return parsed(urls[next], source: "arguments", line: next + 1)
-      case .arguments:
-        current += 1
+      case .arguments(let globs, let next):
+        guard !globs.isEmpty else {
+          current += 1
+          continue
+        }
+        let isLast = next + 1 == globs[0].count
+        open[current] =
+          isLast ? .arguments(Array(globs.dropFirst()), next: 0) : .arguments(globs, next: next + 1)
+        argument += 1
+        return parsed(globs[0].url(next).text, source: "arguments", line: argument)
       }
     }
     return .end
@@ -101,29 +116,76 @@ final class ListReader {
     case .starved: return .starved
     case .touched(let hasGrown):
       return .changed(ListChange(source: reader.path, line: reader.lineNumber, hasGrown: hasGrown))
-    case .tooLong: return broken(.tooLong, reader)
-    case .line(let range): return parsed(range, of: reader)
+    // Where a table's quotes stand behind such a line nobody knows.
+    case .tooLong: return head == nil ? broken(.tooLong, reader) : refused(.tooLong, reader)
+    case .line(let range): return head == nil ? parsed(range, of: reader) : parsedRow(range, of: reader)
     case .end:
-      bytesDone += reader.bytesConsumed
-      current += 1
-      columns = nil
+      if let row { return refused(.openQuote(row.line), reader) }
+      endSource(reader)
       return nil
     }
+  }
+
+  private func endSource(_ reader: LineReader) {
+    bytesDone += reader.bytesConsumed
+    current += 1
+    (head, row) = (nil, nil)
   }
 
   private func parsed(_ range: Range<Int>, of reader: LineReader) -> Pull? {
     let bytes = trimmed(range, of: reader)
     guard let first = reader[bytes].first, first != UInt8(ascii: "#") else { return nil }
+    if reader.lineNumber == 1, let other = OtherCoding(reader[range]) {
+      return refused(.coded(other), reader)
+    }
     if holdsNUL(reader[bytes]) { return broken(.hasNUL, reader, reader[bytes]) }
     guard let text = String(validating: reader[bytes], as: UTF8.self) else {
       return broken(.notUTF8, reader, reader[bytes])
     }
-    if reader.lineNumber == 1, let names = LineForm.columns(text) {
-      if let problem = LineForm.problem(names) { return refused(reader, text, problem) }
-      columns = names
+    if reader.lineNumber == 1, !text.contains("://"), let head = TableRow.Head(reader[bytes]) {
+      if let problem = LineForm.problem(head) {
+        return refused(.badOption(problem), reader, Array(text.utf8))
+      }
+      self.head = head
       return nil
     }
     return parsed(text, source: reader.path, line: reader.lineNumber)
+  }
+
+  /// Nil for a blank line, a comment, and a row that goes on.
+  private func parsedRow(_ range: Range<Int>, of reader: LineReader) -> Pull? {
+    guard let head else { return nil }
+    var row = row ?? (TableRow(head.separator), [], reader.lineNumber)
+    row.scan.take(reader[range])
+    row.bytes += reader[range]
+    guard row.bytes.count <= Self.rowBytesMax else {
+      return refused(row.scan.isOpen ? .openQuote(row.line) : .tooLong, reader)
+    }
+    self.row = row.scan.isOpen ? (row.scan, row.bytes + [0x0A], row.line) : nil
+    if row.scan.isOpen { return nil }
+    if row.bytes.last == 0x0D { row.bytes.removeLast() }
+    guard row.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
+    return parsed(row.bytes[...], head, BrokenLine(cause: .hasNUL, source: reader.path, line: row.line))
+  }
+
+  /// - Parameter broken: where it stands.
+  private func parsed(_ row: ArraySlice<UInt8>, _ head: TableRow.Head, _ broken: BrokenLine) -> Pull? {
+    var broken = broken
+    broken.bytes = Array(row)
+    if holdsNUL(row) { return .broken(broken) }
+    broken.cause = .notUTF8
+    guard String(validating: row, as: UTF8.self) != nil else { return .broken(broken) }
+    broken.bytes = LineForm.object(row, head)
+    do throws(LineForm.Mistake) {
+      var item = try LineForm.item(row, of: head)
+      item.line = broken.line
+      guard let problem = URLText.problem(item.url) else { return .item(item) }
+      if row.first == UInt8(ascii: "#"), !item.url.contains("://") { return nil }
+      broken.cause = .notAURL(problem)
+    } catch {
+      broken.cause = .badOption(error.sentence)
+    }
+    return .broken(broken)
   }
 
   /// Without the byte order mark, the carriage return, and blanks at either end. A leading tab stays: it
@@ -142,7 +204,7 @@ final class ListReader {
 
   private func parsed(_ text: String, source: String, line: Int) -> Pull {
     do throws(LineForm.Mistake) {
-      var item = try LineForm.item(text, columns: columns, strangers: &strangers)
+      var item = try LineForm.item(text, strangers: &strangers)
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       return broken(.notAURL(problem), text, source: source, line: line)
@@ -151,16 +213,15 @@ final class ListReader {
     }
   }
 
-  /// A CSV file whose columns are not all known: its rows would be fetched without what they ask for.
-  private func refused(_ reader: LineReader, _ head: String, _ problem: String) -> Pull {
-    bytesDone += reader.bytesConsumed
-    current += 1
-    return broken(.badOption(problem), head, source: reader.path, line: 1)
+  /// A source of which nothing more can be read rightly.
+  private func refused(_ cause: BrokenLine.Cause, _ reader: LineReader, _ bytes: [UInt8]? = nil) -> Pull {
+    let line = row?.line ?? reader.lineNumber
+    endSource(reader)
+    return .broken(BrokenLine(cause: cause, source: reader.path, line: line, bytes: bytes))
   }
 
   private func broken(_ cause: BrokenLine.Cause, _ text: String, source: String, line: Int) -> Pull {
-    let alone = text.contains("\n") ? LineForm.line(text, nil, LineOptions()) : Array(text.utf8)
-    let bytes = columns.map { LineForm.object(text, $0) } ?? alone
+    let bytes = text.contains("\n") ? LineForm.line(text, nil, LineOptions()) : Array(text.utf8)
     return .broken(BrokenLine(cause: cause, source: source, line: line, bytes: bytes))
   }
 
@@ -196,6 +257,10 @@ struct ListItem: Equatable, Sendable {
 struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
   enum Cause: Equatable, Sendable {
     case tooLong, notUTF8, hasNUL
+    /// The quotes that open in a line are never closed.
+    case openQuote(Int)
+    /// The list is no text.
+    case coded(OtherCoding)
     case notAURL(URLText.Problem)
     /// An option that says nothing; the sentence.
     case badOption(String)
@@ -214,7 +279,7 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
   /// Whether people can read it.
   var isText: Bool {
     switch cause {
-    case .tooLong, .notUTF8, .hasNUL: false
+    case .tooLong, .notUTF8, .hasNUL, .openQuote, .coded: false
     case .notAURL, .badOption: true
     }
   }
@@ -224,8 +289,38 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
     case .tooLong: "the line is longer than \(HumanText.count(ListReader.lineBytesMax)) bytes"
     case .notUTF8: "the line is not UTF-8"
     case .hasNUL: "the line contains a NUL byte"
+    case .openQuote(let line):
+      "the quotes that open in the row of line \(line) are not closed: nothing from there on is fetched"
+    case .coded(let coding): "the list is \(coding.rawValue): \(coding.remedy)"
     case .notAURL(let problem): problem.sentence
     case .badOption(let sentence): sentence
+    }
+  }
+}
+
+/// What the first bytes of a list say that is no plain text.
+enum OtherCoding: String, Equatable, Sendable {
+  case gzip = "compressed by gzip"
+  case zstd = "compressed by zstd"
+  case utf16 = "UTF-16"
+
+  init?(_ line: ArraySlice<UInt8>) {
+    if line.starts(with: [0x1F, 0x8B]) {
+      self = .gzip
+    } else if line.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+      self = .zstd
+    } else if line.starts(with: [0xFF, 0xFE]) || line.starts(with: [0xFE, 0xFF]) {
+      self = .utf16
+    } else {
+      return nil
+    }
+  }
+
+  var remedy: String {
+    switch self {
+    case .gzip: "'zcat LIST | netspool fetch -' reads it"
+    case .zstd: "'zstdcat LIST | netspool fetch -' reads it"
+    case .utf16: "'iconv -f UTF-16 -t UTF-8 LIST | netspool fetch -' reads it"
     }
   }
 }

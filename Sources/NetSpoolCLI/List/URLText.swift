@@ -3,14 +3,22 @@ import NetSpool
 /// The little that the list reader must know of URLs. libcurl's parser has the last word.
 enum URLText {
   enum Problem: Equatable, Sendable {
-    case empty, noScheme, noHost, hasSpace, hasControl
+    case empty, noHost, hasSpace, hasControl
+    /// The scheme that stands there, if there is one.
+    case noScheme(String?)
 
     var sentence: String {
       switch self {
       case .empty: "the line has a name but no URL"
-      case .noScheme: "the URL does not begin with http:// or https://"
+      case .noScheme(let scheme?):
+        Suggestion.nearest(to: scheme, in: ["http", "https"]).map { meant in
+          meant == scheme
+            ? "two slashes stand behind \(scheme): '\(scheme)://host/path'"
+            : "there is no scheme '\(scheme)': did you mean '\(meant)://'?"
+        } ?? "\(scheme):// is not known here, only http:// and https://"
+      case .noScheme(nil): "the URL does not begin with http:// or https://"
       case .noHost: "the URL has no host"
-      case .hasSpace: "the URL contains a space (write %20; a name is set off by a tab)"
+      case .hasSpace: "the URL contains a space in its host (a name is set off by a tab)"
       case .hasControl: "the URL contains a control character"
       }
     }
@@ -19,16 +27,43 @@ enum URLText {
   /// Whether a command line argument is a URL rather than the path of a list.
   static func looksLikeURL(_ argument: String) -> Bool { argument.contains("://") }
 
-  /// What makes the text unusable; nil when it may be tried.
+  /// Whether it begins as one of ours: `http:/x` does.
+  static func hasScheme(_ text: String) -> Bool { begins(text, "http:/") || begins(text, "https:/") }
+
+  /// The URL that was meant by the name of a list that is not there; nil where none was.
+  static func meant(_ path: String) -> String? {
+    if hasScheme(path), let colon = path.firstIndex(of: ":") {
+      return "\(path[..<colon])://\(path[colon...].dropFirst().drop { $0 == "/" })"
+    }
+    let host = path.prefix { $0 != "/" && $0 != ":" && $0 != "?" }
+    let isHost =
+      host.contains(".") && !host.hasPrefix(".") && host.last?.isLetter == true || host == "localhost"
+    return isHost && !host.contains(" ") ? "https://\(path)" : nil
+  }
+
+  /// What makes the text unusable; nil when it may be tried. Blanks behind the host are sent escaped, as by browsers.
   static func problem(_ url: String) -> Problem? {
     if url.isEmpty { return .empty }
-    guard let scheme = schemeBytes(url) else { return .noScheme }
+    guard let scheme = schemeBytes(url) else {
+      let name = url.prefix { $0 != ":" }
+      let isScheme = name.endIndex < url.endIndex && name.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 }
+      return .noScheme(isScheme && url[name.endIndex...].hasPrefix(":/") ? name.lowercased() : nil)
+    }
     guard let host = url.utf8.dropFirst(scheme).first, !endsAuthority(host) else { return .noHost }
     let bytes = url.utf8.span
-    for index in bytes.indices where bytes[index] <= 0x20 || bytes[index] == 0x7F {
-      return bytes[index] == 0x20 ? .hasSpace : .hasControl
+    var isHost = true
+    for index in scheme..<bytes.count {
+      let byte = bytes[index]
+      if isHost, endsAuthority(byte) { isHost = false }
+      if byte < 0x20 || byte == 0x7F { return .hasControl }
+      if byte == 0x20, isHost { return .hasSpace }
     }
     return nil
+  }
+
+  /// Without its fragment, which is not sent.
+  static func withoutFragment(_ url: String) -> String {
+    url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
   }
 
   /// The length of `http://` or `https://`, any case.
@@ -104,6 +139,12 @@ enum URLText {
     return text.hasSuffix(own) ? String(text.dropLast(own.count)) : text
   }
 
+  /// Host and port, as messages have them.
+  static func authority(_ url: String) -> String {
+    let origin = origin(url)
+    return String(origin.utf8.dropFirst(schemeBytes(origin) ?? 0)) ?? origin
+  }
+
   /// The host alone, without brackets; empty when there is none.
   static func host(_ url: String) -> String {
     let origin = origin(url)
@@ -121,6 +162,30 @@ enum URLText {
       separator: ":", maxSplits: 1, omittingEmptySubsequences: false
     ).map { OutputName.percentDecoded(String($0)) ?? String($0) }
     return parts[0].isEmpty ? nil : (parts[0], parts.dropFirst().first)
+  }
+
+  /// The port in effect.
+  static func port(_ url: String) -> String {
+    let digits = origin(url).reversed().prefix { $0.isASCIIDigit }.reversed()
+    let isNamed = origin(url).dropLast(digits.count).hasSuffix(":") && !digits.isEmpty
+    return isNamed ? String(digits) : begins(url, "https:") ? "443" : "80"
+  }
+
+  /// The path as it stands, at least a slash.
+  static func path(_ url: String) -> String {
+    let path = url.utf8[authorityStart(url)...].drop { !endsAuthority($0) }.prefix {
+      $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+    }
+    return path.isEmpty ? "/" : String(Substring(path))
+  }
+
+  /// What is asked of a server.
+  static func pathAndQuery(_ url: String) -> String { path(url) + (behind("?", url).map { "?\($0)" } ?? "") }
+
+  /// The query or the fragment; nil without.
+  static func behind(_ mark: Character, _ url: String) -> String? {
+    let rest = mark == "?" ? Substring(withoutFragment(url)) : url[...]
+    return rest.firstIndex(of: mark).map { String(rest[rest.index(after: $0)...]) }
   }
 
   /// Whether a slash follows the host.

@@ -25,10 +25,12 @@ final class EngineFetcher: Fetcher {
   /// - Parameters:
   ///   - destination: where the bodies go, if they go to files.
   ///   - cache: nil is none.
+  ///   - isCacheNeeded: false: where it cannot be used, a job goes on without it.
   ///   - temporary: for what needs a folder for a while.
   ///   - console: hears what does not end the job.
   init(
-    _ options: FetchCommand, _ destination: Destination?, cache: CacheSettings?, temporary: String,
+    _ options: FetchCommand, _ destination: Destination?, cache: CacheSettings?, isCacheNeeded: Bool = true,
+    temporary: String,
     environment: Environment, board: TransferBoard?, console: Console
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
@@ -49,7 +51,12 @@ final class EngineFetcher: Fetcher {
     archive = try options.har.map(HARWriter.init)
     configuration.onEnd = archive?.record(configuration.headers)
     let engine = try NetworkEngine(configuration: configuration)
-    if let cache { try engine.useCache(cache, console: console) }
+    do {
+      if let cache { try engine.useCache(cache, console: console) }
+    } catch {
+      guard !isCacheNeeded else { throw error }
+      console.message("netspool: \(error); it goes on without a cache")
+    }
     gate = options.imagesOnly ? try ImageGate(temporaryIn: destination == nil ? temporary : nil) : nil
     sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
   }
@@ -194,11 +201,11 @@ extension FetchOutcome {
     if !isDone { error = NetworkError.Code.status.description }
   }
 
-  /// With `--newer`: the file is as new as what the origin has.
-  init(unchanged response: NetworkResponse, after attempts: Int) {
+  /// With `--newer`: the file, of so many bytes, is as new as what the origin has.
+  init(unchanged response: NetworkResponse, after attempts: Int, bytes: Int64?) {
     self.init(.done)
     take(response, after: attempts)
-    (bytes, source) = (0, .revalidated)
+    (self.bytes, source) = (bytes ?? 0, .revalidated)
   }
 
   init(_ error: NetworkError, after attempts: Int = 0) {
@@ -213,6 +220,7 @@ extension FetchOutcome {
     }
     self.attempts = attempts + error.attempts
     if let response = error.response { take(response, after: attempts) }
+    retryAfter = isRefusal ? error.response?.headers["Retry-After"] : nil
     self.error = code.description
     reason = isRefusal ? nil : error.errno.map(Self.systemText) ?? error.reason
   }

@@ -32,6 +32,9 @@ final class Sender: Sendable {
   private let gate: ImageGate?
   /// Whether anybody reads more of an outcome than its numbers.
   private let isDetailed: Bool
+  private let naming: OutputNaming
+  /// With `--robots`.
+  private let robots: RobotsGate?
   #if Images
   private let thumbnails: ThumbnailMaker?
   #endif
@@ -46,16 +49,18 @@ final class Sender: Sendable {
     // What is on its way into a tar has another name in each run.
     // A range of a file is no part of it that could grow.
     resumes =
-      options.continues && !options.writesTar && !engine.configuration.headers.contains("Range")
+      options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
     self.engine = engine
     self.gate = gate
+    naming = options.names
+    robots = options.robots ? RobotsGate(engine, agent: options.request.userAgent ?? "netspool") : nil
     isDetailed = options.results != nil || options.writesTar
     #if Images
     thumbnails = ThumbnailMaker(options.pictures)
     #endif
-    attemptsMax = options.request.retry + 1
+    attemptsMax = options.request.retries + 1
     digests = options.checksum
     self.book = book
     certificate = options.connection.certificate
@@ -63,6 +68,23 @@ final class Sender: Sendable {
   }
 
   func send(_ parcel: Parcel) {
+    guard let robots else { return dispatch(parcel) }
+    robots.ask(parcel.sources.url) { [self] verdict in
+      switch verdict {
+      case .allowed: dispatch(parcel)
+      case .refused: settle(parcel, FetchOutcome(robots: "robots.txt", after: parcel.attempts))
+      case .unreachable:
+        settle(parcel, FetchOutcome(robots: "robots.txt cannot be had", .forNow, after: parcel.attempts))
+      }
+    }
+  }
+
+  /// Ends a line, unless another of its URLs may help.
+  private func settle(_ parcel: Parcel, _ outcome: FetchOutcome) {
+    if !goesOn(parcel, outcome) { parcel.completion(outcome) }
+  }
+
+  private func dispatch(_ parcel: Parcel) {
     var request = NetworkRequest(url: parcel.sources.url)
     if !parcel.sources.repeats {
       request.retry = .deadConnection
@@ -118,6 +140,8 @@ final class Sender: Sendable {
       operation.addDownloadStream(TapStream(board, name: parcel.title) { file?.resumedAt ?? 0 })
     }
     if let brake { operation.addDownloadStream(BrakeStream(brake)) }
+    // Behind the one that counts.
+    if robots != nil { operation.addDownloadStream(RobotsStream()) }
   }
 
   /// Waits for files that others write. Nothing may be sent any more.
@@ -141,12 +165,14 @@ final class Sender: Sendable {
   private func didComplete(_ attempt: Attempt, _ response: NetworkResponse) {
     let (parcel, landing, file) = (attempt.parcel, attempt.landing, attempt.file)
     if asksForNewer, response.status == 304 {
-      return parcel.completion(FetchOutcome(unchanged: response, after: parcel.attempts))
+      return parcel.completion(
+        FetchOutcome(unchanged: response, after: parcel.attempts, bytes: parcel.path.flatMap(FileFacts.bytes))
+      )
     }
-    let outcome = checked(
-      FetchOutcome(
-        response, after: parcel.attempts, resumedAt: file?.resumedAt ?? 0, isDetailed: isDetailed),
-      of: parcel, response, file)
+    var found = FetchOutcome(
+      response, after: parcel.attempts, resumedAt: file?.resumedAt ?? 0, isDetailed: isDetailed)
+    found.name = naming.name(response)
+    let outcome = checked(found, of: parcel, response, file)
     if outcome.ending != .done, goesOn(parcel, outcome) { return }
     if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)
@@ -177,6 +203,10 @@ final class Sender: Sendable {
   }
 
   private func didFail(_ parcel: Parcel, _ error: NetworkError, _ file: FileDownloadStream? = nil) {
+    if error.code == .sinkFailed, let refusal = error.subject, refusal.hasPrefix(RobotsStream.field) {
+      forget(parcel, error.response)
+      return settle(parcel, FetchOutcome(robots: refusal, after: parcel.attempts + error.attempts))
+    }
     let outcome = FetchOutcome(error, after: parcel.attempts)
     if error.code == .digestMismatch { forget(parcel, error.response) }
     var again = parcel
@@ -273,15 +303,19 @@ extension RequestOptions {
   /// The options as an engine's settings, but for the fields.
   var engineConfiguration: NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
+    configuration.timeouts.total = retryMaxTime?.span.map { .seconds($0.seconds) }
     if let limit = limit.span.map({ Duration.seconds($0.seconds) }) {
-      configuration.timeouts.total = limit
+      configuration.timeouts.attempt = limit
       configuration.timeouts.headers = min(limit, configuration.timeouts.headers)
       configuration.timeouts.connect = min(limit, configuration.timeouts.connect)
-    } else {
-      configuration.timeouts.total = nil
     }
     configuration.originPauseMax = .seconds(3600)  // a job has time
-    configuration.retry = .attempts(retry + 1)
+    // A default in a file is nobody's word that a POST may come twice.
+    let isNamed = CommandLine.arguments.contains { $0 == "--retry" || $0.hasPrefix("--retry=") }
+    configuration.retry = .attempts(
+      retries + 1, anyMethod: isNamed, anyFailure: retryAllErrors,
+      pause: retryDelay.map { .seconds($0.seconds) })
+    if let maxFilesize { configuration.limits.bodyBytesStreamedMax = maxFilesize.bytes }
     configuration.limits.bodyBytesInMemoryMax = Self.errorPageBytesMax
     // A file may be as long as the disk; what unfolds too much of little is refused all the same.
     configuration.limits.decodedBytesMax = 1 << 40

@@ -113,7 +113,15 @@ enum OutputName {
   /// Nil when the escapes are malformed or spell something that is no plain name.
   static func percentDecoded(_ text: String) -> String? {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
-    var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+    guard let bytes = percentDecoded(Array(text.utf8)[...]),
+      let decoded = String(validating: bytes, as: UTF8.self)
+    else { return nil }
+    return decoded.unicodeScalars.contains(where: isUnsafe) ? nil : decoded
+  }
+
+  /// Nil when the escapes are malformed.
+  static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    var (bytes, rest) = ([UInt8](), text)
     while let byte = rest.popFirst() {
       guard byte == UInt8(ascii: "%") else {
         bytes.append(byte)
@@ -123,8 +131,7 @@ enum OutputName {
       else { return nil }
       bytes.append(high << 4 | low)
     }
-    guard let decoded = String(validating: bytes, as: UTF8.self) else { return nil }
-    return decoded.unicodeScalars.contains(where: isUnsafe) ? nil : decoded
+    return bytes
   }
 
   private static func hexValue(_ byte: UInt8) -> UInt8? {

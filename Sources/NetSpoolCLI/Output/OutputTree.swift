@@ -31,7 +31,7 @@ enum OutputTree: String, CaseIterable, Sendable, ExpressibleByArgument {
   }
 
   private static func hash2(_ url: String) -> String {
-    let hash = URLText.fnv1a(url.utf8)
+    let hash = URLText.fnv1a(URLText.withoutFragment(url).utf8)
     return HumanText.padded(String((hash ^ hash >> 16) & 0xFF, radix: 16), to: 2, with: "0")
   }
 }

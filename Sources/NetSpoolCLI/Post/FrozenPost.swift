@@ -97,7 +97,7 @@ extension FrozenPost {
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options.exchange, standard: options.standardMethod)
     if let note = draft.note, !options.exchange.target.isMute { console.message("netspool: \(note)") }
-    var request = draft.request(for: options.exchange.urls[0], 0)
+    var request = draft.request(for: options.exchange.asked.first { _ in true }?.url ?? "", 0)
     options.finish(&request)
     request.isFreezable = true
     request.tag = options.freezing.tag

@@ -22,7 +22,7 @@ final class JobReporter {
   func finish(now: Int64, _ counts: ProgressMeter.Counts) { painter.finish(now: now, counts) }
 
   func failed(_ item: FetchItem, _ outcome: FetchOutcome) {
-    show("failed: \(URLText.masked(item.url)): \(outcome.errorKind)", &failuresShown, "failures")
+    show("failed: \(URLText.masked(item.url)): \(outcome.sentence(item))", &failuresShown, "failures")
   }
 
   func broken(_ line: BrokenLine) {
@@ -51,7 +51,9 @@ final class JobReporter {
   private func show(_ text: String, _ shown: inout Int, _ what: String) {
     shown += 1
     if shown <= Self.shownMax { note(text) }
-    if shown == Self.shownMax + 1 { note("further \(what) are counted, not shown") }
+    if shown == Self.shownMax + 1 {
+      note("further \(what) are counted, not shown; --failed x.txt writes all of them to a file")
+    }
   }
 
   private func note(_ text: String) {

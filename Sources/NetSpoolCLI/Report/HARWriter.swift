@@ -92,6 +92,11 @@ struct OutputPlace {
   }
 
   init(_ path: String) throws(IOFailure) {
+    if path == "-" {
+      isPipe = true
+      file = FileOwner(Descriptor(borrowing: 1, named: "standard output"))
+      return
+    }
     let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
     // The mode of a device is everybody's business.
     if descriptor.status?.isPlainFile == true {

@@ -40,6 +40,13 @@ struct JSONText {
     needsComma = true
   }
 
+  /// A text inside of an array.
+  mutating func element(_ text: String) {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    append(quoted: text)
+    needsComma = true
+  }
+
   mutating func endLine() { bytes.append(0x0A) }
 
   mutating func key(_ name: String) {
@@ -52,6 +59,19 @@ struct JSONText {
   mutating func field(_ name: String, _ value: String) {
     key(name)
     append(quoted: value)
+  }
+
+  /// - Parameter value: JSON.
+  mutating func field(_ name: String, raw value: [UInt8]) {
+    key(name)
+    bytes += value
+  }
+
+  /// A text as JSON.
+  static func quoted(_ text: String) -> [UInt8] {
+    var json = JSONText()
+    json.append(quoted: text)
+    return json.bytes
   }
 
   mutating func field(_ name: String, _ value: some BinaryInteger) {
@@ -186,6 +206,17 @@ struct JSONScanner {
     let token = word()
     guard let value = Int64(token) else { throw Malformed() }
     return value
+  }
+
+  /// Takes a value as it stands. Words that are no JSON, such as Python's `NaN`, become `null`.
+  mutating func rawValue() throws -> [UInt8] {
+    skipBlanks()
+    let start = at
+    try skipValue()
+    let value = bytes[start..<at]
+    let isWord = value.first.map { $0 != 0x2D && $0 &- 0x30 > 9 && !"\"{[".utf8.contains($0) } ?? true
+    let isKnown = ["true", "false", "null"].contains { value.elementsEqual($0.utf8) }
+    return isWord && !isKnown ? Array("null".utf8) : Array(value)
   }
 
   mutating func skipValue(depth: Int = 0) throws {

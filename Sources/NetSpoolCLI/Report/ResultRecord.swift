@@ -8,8 +8,9 @@ import Glibc
 ///
 /// `outcome` is `done`, `failed` (for good) or `failed-for-now`; failures have `error` and mostly `reason`. A
 /// thumbnail has `width`, `height` and `format` as well, the bytes of its picture as `sourceBytes`, and what
-/// was asked for as `thumbnail`. User and password of a URL are masked (`URLText.recorded`). Timings are
-/// milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
+/// was asked for as `thumbnail`. User and password of a URL are masked (`URLText.recorded`).
+/// What a list says besides, captions and labels, stands behind these fields; under `list_NAME` where it has the name of one.
+/// Timings are milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
 struct ResultRecord: Equatable, Sendable {
   enum Outcome: String, Sendable {
     case done
@@ -36,6 +37,15 @@ struct ResultRecord: Equatable, Sendable {
   var tar: String?
   /// RFC 3339, UTC.
   var ended: String?
+  /// What the list says besides.
+  var others: [LineOptions.Other] = []
+
+  /// The names of the fields.
+  static let names: Set = [
+    "url", "output", "tar", "outcome", "status", "bytes", "source", "error", "reason", "finalURL",
+    "contentType",
+    "etag", "width", "height", "format", "sourceBytes", "thumbnail", "attempts", "sha256", "ended", "timings",
+  ]
 
   init(url: String, output: String? = nil, outcome: Outcome) {
     self.url = url
@@ -57,6 +67,9 @@ struct ResultRecord: Equatable, Sendable {
     (sha256, timings) = (end.sha256, end.timings)
     (contentType, etag, picture) = (end.contentType, end.etag, end.picture)
     finalURL = end.finalURL == item.url ? nil : end.finalURL.map(URLText.recorded)
+    others = item.options.others.map { other in
+      Self.names.contains(other.name) ? .init(name: "list_\(other.name)", json: other.json) : other
+    }
   }
 }
 
@@ -87,6 +100,7 @@ extension ResultRecord {
     json.field("sha256", sha256)
     json.field("ended", ended)
     if let timings { Self.write(timings, to: &json) }
+    for other in others { json.field(other.name, raw: other.json) }
     json.endObject()
     json.endLine()
   }
@@ -103,7 +117,7 @@ extension ResultRecord {
     json.endObject()
   }
 
-  /// Reads one line, keys in any order, unknown ones passed over. Nil when it is not a whole record.
+  /// Reads one line, keys in any order. Nil when it is not a whole record.
   init?(line: ArraySlice<UInt8>) {
     var record = ResultRecord(url: "", outcome: .failed)
     var (hasURL, hasOutcome) = (false, false)
@@ -135,7 +149,8 @@ extension ResultRecord {
     case "etag": etag = try value.string()
     case "ended": ended = try value.string()
     case "width", "height", "format", "sourceBytes", "thumbnail": try takePicture(key, from: &value)
-    default: try value.skipValue()
+    case "timings": try value.skipValue()
+    default: others.append(LineOptions.Other(name: key, json: try value.rawValue()))
     }
   }
 
@@ -171,8 +186,8 @@ final class ResultsReader {
     case end
   }
 
-  /// The longest line in bytes: a URL of 16 KiB and its name with every byte escaped.
-  static let lineBytesMax = 262_144
+  /// The longest line in bytes: a row of a list with every byte escaped, and what became of it.
+  static let lineBytesMax = 1 << 19
 
   private let lines: LineReader
   private(set) var resumption = Resumption()
@@ -208,9 +223,17 @@ final class ResultsReader {
   ///
   /// Only `done` counts. A record with another outcome is tried again, and its new line comes later. Of several lines for one
   /// file the last one says what was made of its body.
-  static func markDone(in path: String, _ ledger: Ledger) throws(IOFailure) -> Resumption {
+  /// - Parameter named: the folder whose files answers name. There a URL is done whose file is there as it was, and keeps its
+  ///   name.
+  static func markDone(in path: String, _ ledger: Ledger, _ named: OutputFolder? = nil) throws(IOFailure)
+    -> Resumption
+  {
     try eachDone(in: path) { record throws(IOFailure) in
       let output = record.output ?? ""
+      if let named, named.bytes(of: output) == record.bytes {
+        try ledger.insert(Fingerprint(.file, output))
+        try ledger.set(Fingerprint(.done, record.url), Ledger.value(bytes: record.bytes))
+      }
       try ledger.set(Fingerprint(.done, record.url, output), Ledger.value(bytes: record.bytes))
       let made = Fingerprint(.made, record.url, output)
       let before = try ledger.value(made)

@@ -8,10 +8,10 @@ final class ResultsWriter {
   init(_ file: OutputFile) { self.file = file }
 
   /// Goes on after what an earlier run wrote.
-  static func resume(_ path: String, after earlier: ResultsReader.Resumption) throws(IOFailure)
+  static func resume(_ file: OutputFile, after earlier: ResultsReader.Resumption) throws(IOFailure)
     -> ResultsWriter
   {
-    let file = try OutputFile.resume(path, at: earlier.bytesKept)
+    try file.cut(to: earlier.bytesKept)
     if earlier.lacksNewline { try file.write("\n".utf8) }
     return ResultsWriter(file)
   }
@@ -60,21 +60,24 @@ final class OutputFile {
     buffer.reserveCapacity(Self.bufferBytes)
   }
 
-  /// Begins an empty file for its owner's eyes only, as URLs may hold secrets, or writes to standard output for `-`.
-  static func create(_ path: String) throws(IOFailure) -> OutputFile {
+  /// Begins an empty file for its owner's eyes only, as URLs may hold secrets, or writes to standard output for `-`. A plain
+  /// file is locked for as long as it is open: two processes would cut off and tear each other's lines.
+  /// - Parameter keeping: what it holds stays.
+  static func create(_ path: String, keeping: Bool = false) throws(IOFailure) -> OutputFile {
     if path == "-" { return OutputFile(Descriptor(borrowing: 1, named: "standard output")) }
-    let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+    let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+    let isPlain = descriptor.status?.isPlainFile == true
+    // Devices and pipes may be shared. A file system without locks has none to wait for.
+    if isPlain, flock(descriptor.number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+      throw .last("write", path)
+    }
+    if isPlain, !keeping { try descriptor.resize(to: 0) }
     keepToOwner(descriptor)
     return OutputFile(descriptor)
   }
 
-  /// Goes on at `offset`; what comes after it is cut off.
-  static func resume(_ path: String, at offset: Int) throws(IOFailure) -> OutputFile {
-    let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
-    try descriptor.resize(to: offset)
-    keepToOwner(descriptor)
-    return OutputFile(descriptor)
-  }
+  /// Drops what stands behind so many bytes.
+  func cut(to bytes: Int) throws(IOFailure) { try descriptor.resize(to: bytes) }
 
   /// A file that was there may have had another mode. One of somebody else's stays as it is, and so does a device.
   private static func keepToOwner(_ descriptor: borrowing Descriptor) {

@@ -60,9 +60,9 @@ struct Summary: Equatable, Sendable {
 
   private mutating func countDone(_ outcome: FetchOutcome) {
     done += 1
-    bytes += outcome.bytes
     // With the cache's answer comes the cache's status.
     if outcome.status == 304 { return unchanged += 1 }
+    bytes += outcome.bytes
     if outcome.source == .cache || outcome.source == .revalidated { hits += 1 }
     if outcome.source == .revalidated { revalidated += 1 }
   }
@@ -131,7 +131,7 @@ extension Summary {
   /// The most frequent kinds first, five at most.
   private var commonErrors: String {
     let sorted = sortedErrors
-    let shown = sorted.prefix(5).map { "\($0.kind): \(HumanText.count($0.count))" }
+    let shown = sorted.prefix(5).map { "\(FailureWords.phrase($0.kind)): \(HumanText.count($0.count))" }
     return (shown + (sorted.count > 5 ? ["…"] : [])).joined(separator: ", ")
   }
 

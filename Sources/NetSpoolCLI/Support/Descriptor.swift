@@ -178,6 +178,9 @@ struct FileFacts: Equatable {
   /// When the file was written last, in seconds since 1970; nil when there is none.
   static func modified(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.modified[0]) } }
 
+  /// How long a file is; nil when there is none.
+  static func bytes(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.size) } }
+
   /// Whether a symbolic link stands there.
   static func isLink(_ path: String) -> Bool {
     FileFacts(path: path, followsLinks: false).map { $0.mode & S_IFMT == S_IFLNK } ?? false
@@ -203,8 +206,16 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
     IOFailure(action: action, path: path, code: errno)
   }
 
-  var description: String {
-    "cannot \(action) \(path): \(unsafe String(cString: strerror(code)))"
+  var description: String { "cannot \(action) \(path): \(Self.sentence(code))" }
+
+  /// What the system's number means for a file.
+  static func sentence(_ code: Int32) -> String {
+    switch code {
+    case EISDIR: "it is a folder"
+    case ENOTDIR: "a part of its path is no folder"
+    case EWOULDBLOCK: "another process writes it at the moment"
+    default: unsafe String(cString: strerror(code))
+    }
   }
 
   /// Whether every later write would fail as well: full disk, quota, read-only or broken device.

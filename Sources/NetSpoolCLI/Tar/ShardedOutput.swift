@@ -5,7 +5,7 @@ import Glibc
 /// The part that grows has a name of its own, `x.tar.netspool-part`, and gets its final one when it is full or the job is
 /// through. So whatever has a final name is whole, and a job that was killed goes on behind the last whole item: what the
 /// tars hold is in the job's ledger, and is not fetched again. Used by the job's thread alone.
-final class ShardedOutput {
+final class ShardedOutput: BodyPlace {
   let bodies: LandingFolder
   private let names: PartNames
   private let limit: ShardLimit?
@@ -35,18 +35,18 @@ final class ShardedOutput {
   /// Adds an item, and removes the file with its body.
   /// - Returns: what its member and its tar are called.
   func add(_ fetched: FetchItem, _ outcome: FetchOutcome, at landing: String) throws(IOFailure)
-    -> FetchOutcome.TarPlace
+    -> FetchOutcome.Place
   {
     defer { unsafe _ = unlink(landing) }
     let body = try BodyFile(landing)
-    let name = SampleName(fetched.output ?? "_")
+    let name = SampleName(wanted: fetched.output ?? "_")
     let member = name.body(outcome.contentType)
     let info = Self.info(fetched, outcome, member)
     let item = TarItem(
       TarHeader(name: member, size: body.bytes, modified: body.modified), (name.info(besides: member), info))
     let part = try part(for: item.bytes)
     try part.add(item, from: body)
-    let place = FetchOutcome.TarPlace(member: member, tar: names.name(number))
+    let place = FetchOutcome.Place(member: member, tar: names.name(number))
     if isFull(part) { try publish() }
     return place
   }

@@ -148,7 +148,8 @@ enum CommandWords {
   /// The letters whose options have values.
   private static let letterNames: [Character: String] = [
     "A": "user-agent", "b": "cookie", "c": "cookie-jar", "C": "continue-at", "d": "data", "D": "dump-header",
-    "e": "referer", "E": "cert", "F": "form", "H": "header", "m": "max-time", "o": "output", "r": "range",
+    "e": "referer", "E": "cert", "F": "form", "H": "header", "K": "config", "m": "max-time", "o": "output",
+    "r": "range",
     "T": "upload-file", "u": "user", "U": "proxy-user", "w": "write-out", "x": "proxy", "X": "request",
     "z": "time-cond",
   ]
@@ -156,13 +157,14 @@ enum CommandWords {
   /// The long names of options with values. `CommandWordsTests` holds them against the commands' help.
   static let valued: Set<String> = placed.union(letterNames.values).union([
     "aws-sigv4", "cacert", "cache", "cache-size", "capath", "connect-timeout", "dedupe", "expires", "failed",
-    "file",
-    "fit", "format", "frozen-store", "har", "idempotency-key", "jobs", "json", "key", "lane", "limit-rate",
-    "max-errors", "max-redirs", "max-time", "method", "netrc-file", "noproxy", "oauth2-bearer",
+    "etag-compare", "etag-save", "file", "fit", "format", "frozen-store", "har", "idempotency-key",
+    "interface", "jobs", "json", "key", "lane", "limit-rate",
+    "max-errors", "max-filesize", "max-redirs", "max-time", "method", "names", "netrc-file", "noproxy",
+    "oauth2-bearer",
     "output-dir", "pass", "password-file", "per-host-rate", "per-origin", "progress", "rate", "resolve",
-    "results", "retry",
-    "rules", "shard", "shard-size", "tag", "thumbnail", "timeout", "tree", "unix-socket", "url",
-    "upload-file",
+    "results", "retry", "retry-delay", "retry-max-time", "rules", "shard", "shard-size", "stderr", "tag",
+    "thumbnail",
+    "timeout", "tree", "unix-socket", "upload-file", "url", "url-query",
   ])
 }
 

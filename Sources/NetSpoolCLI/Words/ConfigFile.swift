@@ -16,6 +16,27 @@ enum ConfigFile {
     joined(words, try lines(for: words, environment)[...])
   }
 
+  /// The command line with the words of a file in place of each `--config FILE`; `-` is standard input.
+  static func included(_ words: [String]) throws -> [String] {
+    guard let command = words.first, CommandWords.commands.contains(command) else { return words }
+    var (rest, output) = (words[...], [String]())
+    while let word = rest.popFirst() {
+      if word == "--" { return output + [word] + rest }
+      let isOption = word.hasPrefix("-K") || word == "--config" || word.hasPrefix("--config=")
+      guard isOption else {
+        output.append(word)
+        continue
+      }
+      let own = word.hasPrefix("-K") ? word.dropFirst(2) : word.dropFirst("--config=".count)
+      guard let path = own.isEmpty ? rest.popFirst() : String(own) else {
+        throw Mistake("\(word) names no file")
+      }
+      let bytes = try Descriptor.reading(path).readAll(atMost: UserFile.bytesMax)
+      output += try lines(of: String(decoding: bytes, as: UTF8.self), at: path, for: command).map(\.word)
+    }
+    return output
+  }
+
   /// The line that a command line cannot have, as `path:number`; nil when the command line itself is wrong.
   static func culprit(_ words: [String], _ environment: Environment, isWell: ([String]) -> Bool) -> String? {
     guard isWell(words), let lines = try? lines(for: words, environment) else { return nil }
@@ -56,7 +77,14 @@ enum ConfigFile {
       guard let (name, value) = split(line) else {
         throw Mistake("\(place): quotes around a value end with it, and one inside of them is \\\"")
       }
+      if name.utf8.count == 1 {
+        lines.append(Line(place: place, word: "-\(name)\(value ?? "")"))
+        continue
+      }
       guard known.contains(name) else {
+        if let reason = ShortOptions.missing[name] {
+          throw Mistake("\(place): '\(name)' is not here: \(reason)")
+        }
         let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
         throw Mistake("\(place): there is no option '\(name)'\(meant)")
       }

@@ -8,7 +8,7 @@ enum FailureAdvice {
     if let sentence = SettingAdvice.sentence(error) {
       return (error.url.map { "\($0): " } ?? "") + sentence
     }
-    let text = "\(error)"
+    let text = error.sentence
     return advice(error, proxyKnowsUser: proxyKnowsUser).map { "\(text): \($0)" } ?? text
   }
 

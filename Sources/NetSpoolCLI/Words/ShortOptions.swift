@@ -7,7 +7,7 @@ enum ShortOptions {
     guard let command = words.first, let help = help(command) else { return nil }
     let known = letters(in: help)
     guard let letter = CommandWords.letters(words).first(where: { !known.contains($0) }) else { return nil }
-    let hint = command == "fetch" ? advice[letter] : nil
+    let hint = (command == "fetch" ? advice[letter] : nil) ?? missing[String(letter)]
     return
       "\(command) has no option '-\(letter)'\(hint.map { ": \($0)" } ?? "; 'netspool \(command) --help' lists them")"
   }
@@ -28,9 +28,36 @@ enum ShortOptions {
     "S": "--quiet tells what stops the job all the same",
     "z": "--newer asks for what is newer than its file",
     "Z": "--jobs says how many transfers there are at once",
-    "N": "files appear when they are whole", "g": "URLs are taken as they stand", "j": "--jobs has no letter",
-    "G": "write the query into the URLs", "K": "--output and its like stand in the configuration file",
+    "N": "files appear when they are whole", "j": "--jobs has no letter",
+    "G": "write the query into the URLs",
   ]
+
+  /// Options of curl's that are not here, and why; the table in the documentation has them, too.
+  static let missing: [String: String] = [
+    "next": nextCommand, ":": nextCommand,
+    "location-trusted": "secrets go to the server that they are for alone",
+    "path-as-is": "'/../' is taken out of every path",
+    "connect-to": "--resolve leads a host to another address",
+    "proxy-digest": proxyBasic, "proxy-ntlm": proxyBasic, "proxy-anyauth": proxyBasic,
+    "proxy-negotiate": proxyBasic,
+    "proxy-header": "a proxy is told nothing but --proxy-user", "proxytunnel": tunnel, "p": tunnel,
+    "ipv4": family, "4": family, "ipv6": family, "6": family,
+    "parallel": "'netspool fetch' takes a list, many at once",
+    "Z": "'netspool fetch' takes a list, many at once",
+    "http1.0": "HTTP/1.1 is the oldest version", "0": "HTTP/1.1 is the oldest version",
+    "negotiate": "there is no Kerberos here", "crlfile": "there are no lists of revoked certificates here",
+    "tlsv1.0": oldTLS, "tlsv1.1": oldTLS, "sslv3": oldTLS, "ftp-ssl": "only http and https are known here",
+    "speed-limit": "a body slower than 100 bytes/s for 30 s has stalled, always",
+    "speed-time": "a body slower than 100 bytes/s for 30 s has stalled, always",
+    "ignore-content-length": "a length that is wrong is an error",
+    "raw": "bodies are decoded; --no-compressed asks for none that must be",
+  ]
+
+  private static let nextCommand = "each request with options of its own is a command of its own"
+  private static let proxyBasic = "a proxy is told who asks by Basic, or by the user in its URL"
+  private static let tunnel = "https goes through a proxy by CONNECT, http does not"
+  private static let family = "both families are tried, the faster one wins; --resolve names an address"
+  private static let oldTLS = "TLS 1.2 is the oldest version"
 
   private static let bodies = "it sends no bodies; 'netspool post' does"
 

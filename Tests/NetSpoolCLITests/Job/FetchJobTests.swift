@@ -186,12 +186,14 @@ import Testing
       if wait == 5 { bench.stop.press(SIGINT) } else { bench.fetcher.release(4) }
     }
     let first = try bench.run()
+    bench.results = nil
     let (path, second) = (bench.scratch["results.jsonl"], try JobBench())
     second.sources = bench.sources
     second.plan.namesOutputs = true
     second.plan.resumes = true
     second.plan.bytesOfOutput = { _ in FetchOutcome.ok().bytes }
-    second.results = try ResultsWriter.resume(path, after: ResultsReader.markDone(in: path, second.ledger))
+    second.results = try ResultsWriter.resume(
+      try OutputFile.create(path, keeping: true), after: ResultsReader.markDone(in: path, second.ledger))
     let end = try second.run()
     #expect(end.summary.list.resumed == first.summary.done)
     #expect(end.summary.done == 100 - first.summary.done)

@@ -43,9 +43,10 @@ import Testing
 
   @Test(
     arguments: [
-      ("\tname", .notAURL(.empty)), ("h/a", .notAURL(.noScheme)), ("ftp://h/a", .notAURL(.noScheme)),
+      ("\tname", .notAURL(.empty)), ("h/a", .notAURL(.noScheme(nil))),
+      ("ftp://h/a", .notAURL(.noScheme("ftp"))),
       ("http://", .notAURL(.noHost)), ("https:///a", .notAURL(.noHost)),
-      ("http://h/a b", .notAURL(.hasSpace)),
+      ("http://h b/a", .notAURL(.hasSpace)),
       ("http://h/\u{1}", .notAURL(.hasControl)), ("http://h/\u{0}a", .hasNUL),
       (String(repeating: "a", count: 16_385), .tooLong), (String(repeating: "a", count: 300_000), .tooLong),
     ] as [(String, BrokenLine.Cause)])

@@ -31,7 +31,8 @@ import Testing
     let whole = Array("\(done)\n\(failed)\n".utf8)
     for length in 0...whole.count {
       let path = try scratch.write("r", Array(whole.prefix(length)))
-      let writer = try ResultsWriter.resume(path, after: try ResultsReader.markDone(in: path, Ledger()))
+      let writer = try ResultsWriter.resume(
+        try OutputFile.create(path, keeping: true), after: try ResultsReader.markDone(in: path, Ledger()))
       try writer.write(ResultRecord(url: "http://h/3", outcome: .done))
       try writer.flush()
       let reader = try ResultsReader(path)
@@ -159,7 +160,7 @@ import Testing
     let causes = pulls.compactMap { pull -> BrokenLine.Cause? in
       if case .broken(let line) = pull { line.cause } else { nil }
     }
-    #expect(causes == [.hasNUL, .tooLong, .notUTF8, .notAURL(.noScheme)])
+    #expect(causes == [.hasNUL, .tooLong, .notUTF8, .notAURL(.noScheme(nil))])
     let written = file.split(separator: 0x0A).map(Array.init)
     #expect(written.filter { $0.first != UInt8(ascii: "#") } == lines)
     #expect(written.count { $0.first == UInt8(ascii: "#") } == 3)

@@ -32,7 +32,7 @@ import Testing
       "get", "-O", "http://h/1", "-T", "a", "-o", "x", "--url", "http://h/2", "h/3", "-T", "b", "-sO",
     ])
     let exchange = try GetCommand.parse(Array(words.dropFirst())).exchange
-    #expect(exchange.urls == ["http://h/1", "http://h/2", "http://h/3"])
+    #expect(exchange.words.arguments == ["http://h/1", "http://h/2", "http://h/3"])
     #expect(exchange.target.places == [.remoteName, .path("x"), .remoteName])
     #expect(exchange.body.uploads == ["a", "b"])
   }
@@ -189,6 +189,15 @@ import Testing
       ("attachment; filename=C:\\dir\\a.txt", "a.txt"), ("attachment", nil),
       ("attachment; filename=\"\"", nil),
       ("attachment; filename=..", "_"), ("attachment; filename=\"-rf\"", "_rf"),
+      ("attachment; filename=a b.txt ; x=y", "a b.txt"), ("attachment; filename=\"a;b.txt\"", "a;b.txt"),
+      ("attachment; x=\"filename=no\"; filename=yes", "yes"), ("attachment; notfilename=no", nil),
+      ("attachment; xfilename=no; filename=yes", "yes"), ("filename=a.txt", "a.txt"),
+      ("attachment; filename='a b.txt'", "'a b.txt'"),
+      ("attachment; filename=plain; filename*=UTF-8''caf%C3%A9.txt", "caf\u{E9}.txt"),
+      ("attachment; filename*=iso-8859-1'en'caf%E9.txt; filename=plain", "caf\u{E9}.txt"),
+      ("attachment; filename*=UTF-8''%FF; filename=plain", "plain"),
+      ("attachment; filename*=koi8-r''%C1; filename=plain", "plain"),
+      ("attachment; filename*=UTF-8''..%2Fetc%2Fpasswd", "passwd"),
     ] as [(String, String?)])
   func `names are plain ones`(field: String, name: String?) {
     #expect(ContentDisposition.fileName(field) == name)

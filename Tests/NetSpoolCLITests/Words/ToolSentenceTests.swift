@@ -36,7 +36,9 @@ import Testing
       ("-X PUT -d a=b {u}/found", 1, "--no-location shows"),
       ("--resolve *:80:127.0.0.1 {u}/", 64, "a host of '*'"), ("--cacert . {u}/", 64, "--cacert or"),
       ("-C 3 -o out {u}/", 74, ": the server does not send the rest"),
-      ("--loc {u}/", 64, "'--location'"), ("-K x {u}/", 64, "get has no option '-K'; "),
+      ("--loc {u}/", 64, "'--location'"), ("-K nope {u}/", 74, "cannot open nope"),
+      ("--next {u}/", 64, "--next is not here: each request"), ("-4 {u}/", 64, "both families are tried"),
+      ("--location-trusted {u}/", 64, "--location-trusted is not here"),
       ("-C - -O -J {u}/", 64, "--remote-header-name"), ("-C - -i -o out {u}/", 64, "--include"),
       ("--continue -O -J {u}/", 64, "--remote-header-name"), ("-C - {u}/", 64, "-o or -O names it"),
       ("-u a:b {u}/digest", 1, "the server asks for Digest: add --digest"),
@@ -83,7 +85,7 @@ import Testing
     let end = try Tool.run(
       ["get", bench.origin.url("/")], environment: ["XDG_CONFIG_HOME=\(bench[""])"])
     #expect(
-      end.exit == .status(74) && end.errors.contains("netspool/config: Is a directory"), "\(end.errors)")
+      end.exit == .status(74) && end.errors.contains("netspool/config: it is a folder"), "\(end.errors)")
   }
 
   /// Every limit from the one with which nothing can be opened to the one with which all goes well. Descriptors that

@@ -22,6 +22,24 @@ import Testing
     }
   }
 
+  @Test func `the limit of an attempt begins anew with the next one, and holds for its redirects`()
+    async throws
+  {
+    try await withEngine({
+      $0.timeouts.attempt = Self.limit
+      $0.retry = .attempts(2)
+    }) { engine, origin in
+      origin.on("/silent", .noAnswer)
+      let ending = await engine.end(of: engine.operation(path: "/silent"))
+      #expect(ending.code == .timedOut && ending.reason == "total")
+      #expect(origin.hits("/silent") == 2)
+      origin.on("/0", .redirect(to: "/1").delay(.milliseconds(400)))
+      origin.on("/1", .text("late").delay(.milliseconds(400)))
+      #expect(await engine.end(of: engine.operation(path: "/0")).code == .timedOut)
+      #expect(origin.hits("/0") == 2)
+    }
+  }
+
   @Test func `a repetition that would come after the total is not waited for`() async throws {
     try await withEngine({
       $0.timeouts.total = Self.limit

@@ -22,6 +22,21 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
 }
 
 @Suite struct RetryDecisionTests {
+  @Test func `a policy may repeat any method, any failure, and after a pause of its own`() {
+    var policy = NetworkRequest.Retry.attempts(3)
+    let posted = attempt(.status(503), isIdempotent: false)
+    #expect(decide(posted, policy) == .giveUp)
+    policy.repeatsAnyMethod = true
+    policy.pause = .seconds(2)
+    #expect(decide(posted, policy) == .retry(after: 2))
+    #expect(decide(attempt(.status(503), retryAfter: 5), policy) == .retry(after: 5))
+    #expect(decide(attempt(.status(404)), policy) == .giveUp)
+    policy.repeatsAnyFailure = true
+    #expect(decide(attempt(.status(404)), policy) == .retry(after: 2))
+    #expect(decide(attempt(.failure(.tlsRejected)), policy) == .retry(after: 2))
+    #expect(decide(attempt(.failure(.cancelled)), policy) == .giveUp)
+  }
+
   struct Row: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var attempt: FailedAttempt

@@ -10,7 +10,9 @@ extension NetworkRequest {
     try extra.credentials?.check()
     try placeParameters()
     extra.prepared = try extra.body.prepared(with: extra.parameters)
-    if let type = extra.body.contentType, !headers.contains("Content-Type") {
+    if case .multipart(let multipart) = extra.body, let named = headers.first("Content-Type") {
+      headers.set("Content-Type", multipart.contentType(named: named))
+    } else if let type = extra.body.contentType, !headers.contains("Content-Type") {
       try HeaderRules.check(name: "Content-Type", value: type)
       headers.append(name: "Content-Type", value: type)
     }

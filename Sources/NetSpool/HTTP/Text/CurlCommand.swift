@@ -64,8 +64,12 @@ extension CurlCommand {
 
   private func headerWords(_ content: CurlContent, _ redaction: Redaction?) -> [String] {
     var lines: [String] = []
-    for field in headers where !(content.ownsContentType && field.isNamed("Content-Type")) {
-      lines.append(line(field.name, field.value, redaction))
+    for field in headers {
+      let ownsField = content.ownsContentType && field.isNamed("Content-Type")
+      // curl appends its own boundary to the type.
+      let value = ownsField ? Multipart.withoutBoundary(field.value) : field.value
+      if ownsField, value == "multipart/form-data" { continue }
+      lines.append(line(field.name, value, redaction))
     }
     for field in secretHeaders {
       lines.append("\(field.name): \(redaction == nil ? field.value : Redaction.mask)")

@@ -167,7 +167,8 @@ final class SharedState {
     guard let easy = unsafe curl_easy_init() else { return [] }
     unsafe join(easy)
     defer { unsafe curl_easy_cleanup(easy) }
-    let list = unsafe cnetspool_easy_cookies(easy)
+    let list = unsafe cnetspool_easy_pointer(easy, CURLINFO_COOKIELIST)?.assumingMemoryBound(
+      to: curl_slist.self)
     defer { unsafe curl_slist_free_all(list) }
     var (lines, next) = unsafe ([String](), list)
     while let entry = unsafe next {

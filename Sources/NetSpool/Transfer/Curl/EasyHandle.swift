@@ -227,6 +227,19 @@ final class EasyHandle {
   /// TLS holds bytes of the connection in use that nobody has read.
   var hasUnreadTLS: Bool { unsafe TLSSession(easy)?.hasUnreadBytes ?? false }
 
+  /// The connection that it was on, for those that look on.
+  var connection: WireHead {
+    func text(_ info: CURLINFO) -> String {
+      unsafe cnetspool_easy_pointer(easy, info).map {
+        unsafe String(cString: $0.assumingMemoryBound(to: CChar.self))
+      } ?? ""
+    }
+    func port(_ info: CURLINFO) -> Int { unsafe cnetspool_easy_long(easy, info) }
+    return .connection(
+      remote: (text(CURLINFO_PRIMARY_IP), port(CURLINFO_PRIMARY_PORT)),
+      local: (text(CURLINFO_LOCAL_IP), port(CURLINFO_LOCAL_PORT)))
+  }
+
   func info() -> cnetspool_transfer_info {
     var info = cnetspool_transfer_info()
     unsafe cnetspool_easy_info(easy, &info)

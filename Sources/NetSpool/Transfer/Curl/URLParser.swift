@@ -57,7 +57,7 @@ struct URLAuthority {
   /// RFC 1035 section 2.3.4: so many letters, and the dot of the root.
   static let hostBytesMax = 253
 
-  /// In lower case; an IPv4 address as four plain numbers, an IPv6 address in brackets and as short as it goes.
+  /// In lower case and ASCII; an IPv4 address as four plain numbers, an IPv6 address in brackets and as short as it goes.
   var host: String
   var port: Int
   /// Without their escapes.
@@ -132,7 +132,10 @@ struct URLAuthority {
   private static func host(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
     if text.first == UInt8(ascii: "[") { return try address6(text.dropFirst().dropLast()) }
     if let address = address4(text) { return address }
-    let bytes = PercentCoding.decode(text).map(\.asciiLowercased)
+    let decoded = PercentCoding.decode(text)
+    // Once more, as digits of other scripts become digits.
+    if decoded.contains(where: { $0 >= 0x80 }) { return try host(InternationalName.ascii(decoded)[...]) }
+    let bytes = decoded.map(\.asciiLowercased)
     // An escape that is left would be undone when the URL is parsed once more, by whoever sends it; the rest of what is
     // refused means something else to some parser.
     guard !bytes.isEmpty, bytes.allSatisfy(\.isUnreserved) else {

@@ -56,6 +56,12 @@ struct URLParserTests {
     ("http://[FE80::1%25Eth0]/", "http://[fe80::1%25Eth0]/"),
     ("http://[fe80::1%eth0]/", "http://[fe80::1%25eth0]/"),
     ("http://a.b_c~d./", "http://a.b_c~d./"),
+    ("http://B\u{DC}cher.Example/", "http://xn--bcher-kva.example/"),
+    ("http://b%C3%BCcher.example:8080/\u{FC}", "http://xn--bcher-kva.example:8080/%C3%BC"),
+    ("http://fa\u{DF}.de/", "http://xn--fa-hia.de/"), ("http://\u{2615}.de/", "http://xn--53h.de/"),
+    ("http://\u{65E5}\u{672C}\u{8A9E}\u{3002}jp/", "http://xn--wgv71a119e.jp/"),
+    ("http://\u{FF11}\u{FF12}\u{FF17}.0.0.1/", "http://127.0.0.1/"),
+    ("http://\u{430}pple.com/", "http://xn--pple-43d.com/"),
   ]) func `one spelling is made of many`(text: String, canonical: String) throws {
     let url = try URLParser.parse(text)
     #expect(url.pieces.text == canonical)

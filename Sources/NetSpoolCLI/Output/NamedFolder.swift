@@ -1,0 +1,62 @@
+import ArgumentParser
+import Glibc
+import NetSpool
+
+/// `--names`: what files are called whose line gives no name.
+enum OutputNaming: String, CaseIterable, Sendable, ExpressibleByArgument {
+  /// As the URL of the list ends.
+  case url
+  /// As the server says (Content-Disposition), else as `final`.
+  case header
+  /// As the URL ends that answered.
+  case final
+
+  /// Nil where the list says it.
+  func name(_ response: NetworkResponse) -> String? {
+    if self == .url { return nil }
+    let named = self == .header ? response.headers.values(for: "Content-Disposition").first : nil
+    return named.flatMap(ContentDisposition.fileName) ?? OutputName.fromURL(response.finalURL)
+  }
+}
+
+/// Where bodies go that have landed: into a tar, or under names that only answers tell.
+protocol BodyPlace: AnyObject {
+  /// Takes the body from where it has landed.
+  func add(_ item: FetchItem, _ outcome: FetchOutcome, at landing: String) throws(IOFailure)
+    -> FetchOutcome.Place
+  func finish() throws(IOFailure)
+}
+
+/// A folder whose files are called as answers say. Bodies land in a folder inside of it and get their names on the job's thread,
+/// one after the other.
+final class NamedFolder: BodyPlace {
+  let bodies: LandingFolder
+  private let folder: OutputFolder
+  private let names: OutputNames
+
+  init(_ folder: OutputFolder, _ names: OutputNames) throws {
+    guard let bodies = try LandingFolder(beside: folder.path) else {
+      throw FetchRun.Refusal(
+        status: .localIO, sentence: "another netspool gives names in \(folder.path) at the moment")
+    }
+    (self.bodies, self.folder, self.names) = (bodies, folder, names)
+  }
+
+  func add(_ item: FetchItem, _ outcome: FetchOutcome, at landing: String) throws(IOFailure)
+    -> FetchOutcome.Place
+  {
+    let name: String
+    if let output = item.output {
+      name = output
+    } else {
+      name = try names.claim(outcome.name ?? OutputName.fallback)
+    }
+    let path = try folder.makePath(for: name)
+    // An answer without a body made no file.
+    guard FileFacts(path: landing) != nil else { return FetchOutcome.Place(member: name) }
+    guard unsafe rename(landing, path) == 0 else { throw .last("write", path) }
+    return FetchOutcome.Place(member: name)
+  }
+
+  func finish() {}
+}

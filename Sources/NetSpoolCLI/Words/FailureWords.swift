@@ -1,0 +1,92 @@
+import NetSpool
+
+/// What a failure is called at a shell. Codes are for machines: results, summaries in JSON and archives have them.
+enum FailureWords {
+  /// - Parameters:
+  ///   - code: as results have it.
+  ///   - target: what was to be connected to, or written.
+  static func sentence(_ code: String, _ reason: String?, target: String? = nil) -> String {
+    switch code {
+    case "connectFailed": "cannot connect\(target.map { " to \($0)" } ?? ""): \(connection(reason))"
+    case "sinkFailed": "cannot write\(target.map { " \($0)" } ?? ""): \(reason ?? "unknown")"
+    case "digestMismatch": "\(target ?? "the body") is not what sha256= says"
+    case "resolveFailed": "there is no such host"
+    case "timedOut": time(reason)
+    case "connectionLost", "transportFailed": "the connection was lost"
+    case "bodyTruncated", "truncatedHeaders": "the answer broke off"
+    case "bodyTooLarge": "the body is too long\(behind(reason))"
+    case "tlsRejected": "no safe connection\(behind(reason))"
+    case "decodeFailed": reason ?? "the body cannot be read"
+    case "invalidURL": "the URL cannot be used\(behind(reason))"
+    case "tooManyRedirects": "too many redirects"
+    case "redirectCycle": "redirects that lead in a circle"
+    case "redirectRefused": "a redirect that is not followed\(behind(reason))"
+    case "proxyFailed": "the proxy failed\(behind(reason))"
+    case "offline": "there is no network"
+    case "authenticationFailed": "the server did not let us in"
+    case "robots": "the server wants no machines there\(behind(reason))"
+    case "resumeMismatch": "the rest does not belong to the part that is there"
+    default: reason.map { "\(code) \($0)" } ?? code
+    }
+  }
+
+  /// The same of a kind that a summary counts: `timedOut stall`.
+  static func phrase(_ kind: String) -> String {
+    let words = kind.split(separator: " ", maxSplits: 1).map(String.init)
+    return words.first == "status" || words.isEmpty ? kind : sentence(words[0], words.dropFirst().first)
+  }
+
+  /// `Retry-After` for people; nil without one.
+  static func comeBack(_ field: String?) -> String? {
+    guard let field else { return nil }
+    let time = Int64(field).map { "in \(TimeSpan(seconds: Double($0)))" } ?? "at \(HumanText.harmless(field))"
+    return "the server asks to come back \(time)"
+  }
+
+  private static func connection(_ reason: String?) -> String {
+    switch reason {
+    case "refused": "connection refused"
+    case "reset": "connection reset"
+    case "unreachable": "no way leads there"
+    default: reason ?? "no connection came about"
+    }
+  }
+
+  private static func time(_ reason: String?) -> String {
+    switch reason {
+    case "connect": "no connection in time"
+    case "headers": "no answer in time"
+    case "stall": "nothing came for too long"
+    default: "it took too long"
+    }
+  }
+
+  private static func behind(_ reason: String?) -> String { reason.map { ": \($0)" } ?? "" }
+}
+
+extension FetchOutcome {
+  /// What went wrong with a line.
+  func sentence(_ item: FetchItem) -> String {
+    var reason = reason
+    if case .failed(.local(let errno)) = ending, errno != 0 { reason = IOFailure.sentence(errno) }
+    let code = error ?? "unknown"
+    if code == "status", let status {
+      return "status \(status)" + (FailureWords.comeBack(retryAfter).map { ", \($0)" } ?? "")
+    }
+    let target = code == "connectFailed" ? URLText.authority(item.url) : item.output
+    return FailureWords.sentence(code, reason, target: target)
+  }
+}
+
+extension NetworkError {
+  /// What went wrong with one URL.
+  var sentence: String {
+    let url = url.map { HumanText.harmless($0) }
+    if code == .status, let response {
+      let comeBack = FailureWords.comeBack(response.headers.values(for: "Retry-After").first)
+      return (url.map { "\($0): " } ?? "") + "status \(response.status)" + (comeBack.map { ", \($0)" } ?? "")
+    }
+    let text = FailureWords.sentence(code.description, reason, target: url.map(URLText.authority))
+    return code == .connectFailed ? text : (url.map { "\($0): " } ?? "") + text
+  }
+}

@@ -1,0 +1,204 @@
+import Glibc
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// Options of curl's that fingers expect.
+@Suite(.ownThreads) struct FingersTests {
+  private let bench: ToolBench
+
+  init() throws {
+    bench = try ToolBench()
+    bench.origin.fallback { .text($0.target) }
+  }
+
+  private func get(_ arguments: [String], _ command: String = "get") throws
+    -> (exit: Tool.Exit?, output: String, errors: String)
+  {
+    try Tool.run([command] + arguments, in: bench[""])
+  }
+
+  @Test(
+    arguments: [
+      ("/[1-3]", ["/1", "/2", "/3"]), ("/[008-012:2]", ["/008", "/010", "/012"]),
+      ("/[a-e:2]", ["/a", "/c", "/e"]),
+      ("/{a,,b c}", ["/a", "/", "/b c"]), ("/{x,y}[1-2]", ["/x1", "/x2", "/y1", "/y2"]),
+      ("/\\[1-2\\]", ["/[1-2]"]),
+      ("http://[::1]/", ["http://[::1]/"]), ("/[1-", ["/[1-"]), ("/{}", ["/{}"]), ("/[3-1]", ["/[3-1]"]),
+      ("/[1-2][", ["/1[", "/2["]),
+    ])
+  func `brackets and braces stand for many`(text: String, urls: [String]) {
+    let glob = URLGlob(text)
+    #expect((0..<glob.count).map { glob.url($0).text } == urls)
+    #expect(URLGlob(text, isOff: true).count == 1 && URLGlob(text, isOff: true).url(0).text == text)
+    #expect(URLGlob("[1-9999999999][1-9999999999]").count == .max)
+  }
+
+  @Test func `get asks all of them, and fills their parts into names`() throws {
+    let end = try get([
+      bench.origin.url("/{a,b}/[1-2]"), "-o", "#1-#2-#3.txt", bench.origin.url("/last"), "-o", "last",
+    ])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(
+      bench.text("a-1-#3.txt") == "/a/1" && bench.text("b-2-#3.txt") == "/b/2"
+        && bench.text("last") == "/last")
+    #expect(try get(["-g", bench.origin.url("/{a,b}")]).output == "/{a,b}")
+  }
+
+  @Test func `fetch takes them on the command line, not in a list`() throws {
+    let end = try get([bench.origin.url("/[1-3]"), "-o", "out", "--no-cache", "-q"], "fetch")
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect((1...3).allSatisfy { bench.text("out/\($0)") == "/\($0)" })
+    let list = try bench.write("list", [bench.origin.url("/{a,b}")])
+    #expect(try get([list, "-o", "listed", "--no-cache", "-q"], "fetch").exit == .status(0))
+    #expect(bench.text("listed/{a,b}") == "/{a,b}")
+  }
+
+  @Test func `an entity-tag is kept and compared`() throws {
+    bench.origin.on("/tag") {
+      $0.header("If-None-Match") == "\"v1\"" ? .status(304) : Answer.text("body").header("ETag", "\"v1\"")
+    }
+    let words = [bench.origin.url("/tag"), "--etag-save", "tag", "--etag-compare", "tag"]
+    #expect(try get(words).output == "body" && bench.text("tag") == "\"v1\"\n")
+    let second = try get(words + ["-o", "file"])
+    #expect(second.exit == .status(0) && bench.read("file") == nil, "\(second.errors)")
+    #expect(bench.origin.requests.first?.header("If-None-Match") == "\"\"")
+  }
+
+  @Test func `a file that is there stays with no-clobber`() throws {
+    for _ in 0..<3 {
+      #expect(try get([bench.origin.url("/x"), "-o", "f", "--no-clobber"]).exit == .status(0))
+    }
+    #expect(bench.text("f") == "/x" && bench.text("f.1") == "/x" && bench.text("f.2") == "/x")
+  }
+
+  @Test func `options come from a file, curl's way of writing them included`() throws {
+    try bench.write(
+      "options", ["user-agent = \"me\"", "-H \"X-A: b\"", "s", "url = \"\(bench.origin.url("/k"))\""])
+    let end = try get(["-K", "options"])
+    #expect(end.output == "/k" && bench.origin.requests.first?.header("User-Agent") == "me", "\(end.errors)")
+    #expect(bench.origin.requests.first?.header("X-A") == "b")
+    try bench.write("wrong", ["nonsense = 1"])
+    #expect(try get(["-K", "wrong"]).errors.contains("wrong:1: there is no option 'nonsense'"))
+  }
+
+  @Test func `url-query goes behind the question mark, with a body as well`() throws {
+    let end = try get([bench.origin.url("/q?x=1"), "--url-query", "a=b c", "-d", "body"], "post")
+    #expect(end.output == "/q?x=1&a=b+c" || end.output == "/q?x=1&a=b%20c", "\(end)")
+    #expect(bench.origin.requests.first?.text == "body")
+  }
+
+  @Test func `messages go where stderr says`() throws {
+    bench.origin.stop()
+    let end = try get([bench.origin.url("/"), "--retry", "0", "--stderr", "messages"])
+    #expect(end.errors.isEmpty && bench.text("messages")?.contains("connection refused") == true)
+  }
+
+  @Test func `pipes of the shell are uploaded`() throws {
+    let tool = try Tool.path()
+    let script = """
+      \(tool) get -T <(echo piped) \(bench.origin.url("/put")) && \(tool) post -F "f=@"<(echo formed) \(bench.origin.url("/form"))
+      """
+    let end = try Tool.run(["-c", script], program: "/bin/bash")
+    #expect(end.exit == .status(0), "\(end.errors)")
+    let requests = bench.origin.requests
+    #expect(requests.first?.text == "piped\n" && requests.first?.method == "PUT")
+    #expect(requests.last?.text.contains("formed\n") == true)
+  }
+
+  @Test func `what is not here is refused with its reason, and the manual has it`() throws {
+    let manual = try TestFiles.text(
+      TestFiles.parts.dropLast("Tests/Parts".count) + "Sources/NetSpool/NetSpool.docc/Tool.md")
+    for (name, reason) in ShortOptions.missing.sorted(by: { $0.key < $1.key }) {
+      let option = name.count == 1 ? "-\(name)" : "--\(name)"
+      if name != "ipv4", name != "ipv6", name != "proxytunnel", name != "parallel", name != "http1.0" {
+        #expect(manual.contains("`\(option)`"), "\(option)")
+      }
+      #expect(OptionNames.all["get"]?.contains(name) == false && !reason.isEmpty)
+    }
+    #expect(try get(["--next", bench.origin.url("/")]).errors.hasPrefix("netspool: --next is not here: "))
+  }
+
+  @Test func `a value that is wrong is told after the one prefix`() throws {
+    let end = try get(["--retry", "many", bench.origin.url("/")])
+    #expect(end.exit == .status(64) && end.errors.hasPrefix("netspool: "), "\(end.errors)")
+  }
+
+  // MARK: Words of fetch
+
+  @Test func `what the server asks is said, and codes are not`() throws {
+    bench.origin.on("/busy", Answer.status(503).header("Retry-After", "86400"))
+    let busy = try get(
+      [bench.origin.url("/busy"), "--no-cache", "--retry", "0", "--progress", "never"], "fetch")
+    #expect(busy.errors.contains("status 503, the server asks to come back in 1d"), "\(busy.errors)")
+    #expect(try get([bench.origin.url("/busy"), "--retry", "0"]).errors.contains("come back in 1d"))
+    let digest = String(repeating: "a", count: 64)
+    let list = try bench.write("list", ["\(bench.origin.url("/f"))\tname\tsha256=\(digest)"])
+    let wrong = try get([list, "-o", "out", "--no-cache", "--progress", "never"], "fetch")
+    #expect(
+      wrong.errors.contains("name is not what sha256= says") && !wrong.errors.contains("digestMismatch"))
+    bench.origin.stop()
+    let refused = try get(
+      [bench.origin.url("/f"), "--no-cache", "--retry", "0", "--progress", "never"], "fetch")
+    #expect(refused.errors.contains("cannot connect to 127.0.0.1:\(bench.origin.port): connection refused"))
+    #expect(!refused.errors.contains("connectFailed"), "\(refused.errors)")
+  }
+
+  @Test func `a folder in place of a file is named as one`() throws {
+    #expect(unsafe mkdir(bench["out"], 0o700) == 0 && mkdir(bench["out/f"], 0o700) == 0)
+    let end = try get([bench.origin.url("/f"), "-o", "out", "--no-cache", "--progress", "never"], "fetch")
+    #expect(end.errors.contains("cannot write f: it is a folder"), "\(end.errors)")
+  }
+
+  @Test func `further failures name the option that has them`() throws {
+    let end = try get(
+      [bench.origin.url("/[1-12]"), "--no-cache", "--progress", "never", "--names", "url"], "fetch")
+    #expect(end.exit == .status(0))
+    bench.origin.fallback(.status(404))
+    let failed = try get([bench.origin.url("/[1-12]"), "--no-cache", "--progress", "never"], "fetch")
+    #expect(failed.errors.contains("--failed x.txt writes all of them"), "\(failed.errors)")
+  }
+
+  @Test func `without a folder for the cache fetch goes on, and says so once`() throws {
+    let words = ["fetch", bench.origin.url("/[1-3]"), "--progress", "never"]
+    let end = try Tool.run(words, environment: ["XDG_CACHE_HOME=/dev/null/none", "HOME=/dev/null"])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    #expect(end.errors.components("goes on without a cache") == 1, "\(end.errors)")
+    let named = try Tool.run(words + ["--cache", "/dev/null/none"])
+    #expect(named.exit == .status(74), "\(named.errors)")
+  }
+
+  @Test func `a reader that leaves ends a dry run quietly`() throws {
+    let lines = try bench.write("list", (0..<20_000).map { "http://h/\($0)" })
+    let script = "\(try Tool.path()) fetch --dry-run \(lines) | head -n 1"
+    let end = try Tool.run(["-c", script], program: "/bin/sh")
+    #expect(end.output == "http://h/0\n" && end.errors.isEmpty, "\(end.errors)")
+  }
+
+  @Test func `a dash is standard output, or refused`() throws {
+    let refused = try get([bench.origin.url("/"), "-o", "-", "--no-cache"], "fetch")
+    #expect(refused.exit == .status(64) && bench.read("-") == nil)
+    let har = try get([bench.origin.url("/"), "--har", "-", "--no-cache", "-q"], "fetch")
+    #expect(har.output.hasPrefix("{\"log\":{") && har.output.hasSuffix("]}}\n"), "\(har)")
+    bench.origin.fallback(.status(404))
+    let failed = try get([bench.origin.url("/no"), "--failed", "-", "--no-cache", "-q"], "fetch")
+    #expect(failed.output == bench.origin.url("/no") + "\n")
+  }
+
+  @Test func `merged results go to standard output`() throws {
+    _ = try get([bench.origin.url("/[1-3]"), "--no-cache", "-q", "--results", "a"], "fetch")
+    let end = try Tool.run(["report", "merge", bench["a"], bench["a"]])
+    #expect(end.output.split(separator: "\n").count == 3 && end.errors.contains("done"), "\(end)")
+    let json = try Tool.run(["report", "merge", bench["a"], "--json"])
+    #expect(json.output.split(separator: "\n").count == 1)
+  }
+}
+
+extension String {
+  /// How often a text is in it.
+  fileprivate func components(_ text: String) -> Int {
+    split(separator: text, omittingEmptySubsequences: false).count - 1
+  }
+}

@@ -1,0 +1,116 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// Lists that are tables: CSV by RFC 4180, and the same with tabs or semicolons.
+@Suite(.ownThreads) struct TableTests {
+  private func read(_ text: String) throws -> (items: [ListItem], broken: [BrokenLine]) {
+    let folder = try TestFolder()
+    let reader = try ListReader([.file(try folder.write("list", text))])
+    var (items, broken): ([ListItem], [BrokenLine]) = ([], [])
+    while true {
+      switch try reader.next() {
+      case .item(let item): items.append(item)
+      case .broken(let line): broken.append(line)
+      case .starved, .changed: continue
+      case .end: return (items, broken)
+      }
+    }
+  }
+
+  private func others(_ item: ListItem?) -> [String] {
+    (item?.options.others ?? []).map { "\($0.name)=\(String(decoding: $0.json, as: UTF8.self))" }
+  }
+
+  @Test(arguments: [",", "\t", ";"])
+  func `quoted fields hold separators, quotes and line ends`(separator: String) throws {
+    let text = [
+      "caption\turl\tlabel", "\"a\tb\nhttp://no/1\r\n\"\"c\"\"\"\t\"http://h/1\"\t7", "#tag\thttp://h/2\t",
+      "5\" pipe\thttp://h/3\t8", "# a comment", "",
+    ].joined(separator: "\n").split(separator: "\t", omittingEmptySubsequences: false).joined(
+      separator: separator)
+    let (items, broken) = try read(text)
+    #expect(broken.isEmpty && items.map(\.url) == ["http://h/1", "http://h/2", "http://h/3"], "\(items)")
+    #expect(items.map(\.line) == [2, 5, 6])
+    let tab = separator == "\t" ? "\\t" : separator
+    #expect(others(items.first) == ["caption=\"a\(tab)b\\nhttp://no/1\\r\\n\\\"c\\\"\"", "label=\"7\""])
+    #expect(others(items[1]) == ["caption=\"#tag\"", "label=\"\""])
+    #expect(others(items[2]).first == "caption=\"5\\\" pipe\"")
+  }
+
+  @Test func `quotes that are never closed are one sentence, and nothing behind them is fetched`() throws {
+    let rows = (0..<10_000).map { "http://h/\($0),x\n" }.joined()
+    for text in [
+      "url,caption\nhttp://h/a,b\nhttp://h/c,\"open\n",
+      "url,caption\nhttp://h/a,b\nhttp://h/c,\"open\n" + rows,
+    ] {
+      let (items, broken) = try read(text)
+      #expect(items.map(\.url) == ["http://h/a"])
+      #expect(broken.map(\.cause) == [.openQuote(3)] && broken.first?.line == 3)
+    }
+  }
+
+  @Test func `a failed row says the same when it is read again`() throws {
+    let (items, _) = try read("url,caption,width\nhttp://h/1,\"a\nb\",5\n")
+    let item = try #require(items.first)
+    let line = String(decoding: LineForm.line(item.url, "name", item.options), as: UTF8.self)
+    let again = try read(line).items.first
+    #expect(again?.options == item.options && again?.name == "name")
+  }
+
+  @Test func `a list that is no text is named as what it is`() throws {
+    for (bytes, name) in [([0x1F, 0x8B, 8, 0], "gzip"), ([0xFF, 0xFE, 0x68, 0], "UTF-16")]
+      as [([UInt8], String)]
+    {
+      let folder = try TestFolder()
+      try Descriptor(opening: folder["list"], 0o101, mode: 0o600).write(
+        bytes + [0x0A] + Array("http://h/\n".utf8))
+      let reader = try ListReader([.file(folder["list"])])
+      guard case .broken(let line) = try reader.next() else {
+        Issue.record("not broken")
+        return
+      }
+      #expect(line.description.contains(name) && line.description.contains("netspool fetch -"))
+      #expect(try reader.next() == .end)
+    }
+  }
+
+  @Test func `captions and labels go into the results and into the tar`() throws {
+    let bench = try ToolBench()
+    bench.serve(0..<2)
+    let list = try bench.write(
+      "list",
+      [
+        "url,caption,width", "\(bench.origin.url("/0")),\"two", "lines\",640", "\(bench.origin.url("/1")),,",
+      ])
+    let end = try Tool.run([
+      "fetch", list, "--no-cache", "-o", bench["x.tar"], "--results", bench["r.jsonl"], "--quiet",
+    ])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    for text in [try #require(bench.text("r.jsonl")), try #require(bench.text("x.tar"))] {
+      #expect(text.contains("\"caption\":\"two\\nlines\",\"list_width\":\"640\""), "\(text)")
+    }
+    #expect(try bench.results("r.jsonl").count == 2)
+  }
+
+  @Test(.needsPython) func `webdataset and a reader of pairs take every item of a tar`() throws {
+    let bench = try ToolBench()
+    let names = ["d.o.t.s.jpg", "plain.jpg", "v1.2.jpg", "a%20b.jpg", "x.tar.jpg", ".dot.jpg"]
+    for name in names { bench.origin.on("/\(name)", .bytes(Array(name.utf8), type: "image/jpeg")) }
+    let list = try bench.write(
+      "list", ["url,caption"] + names.map { "\(bench.origin.url("/\($0)")),of \($0)" })
+    let end = try Tool.run(["fetch", list, "--no-cache", "-o", bench["x.tar"], "--quiet"])
+    #expect(end.exit == .status(0), "\(end.errors)")
+    let script = """
+      import sys, json, webdataset as wds
+      for key, body, info in wds.WebDataset(sys.argv[1], shardshuffle=False, empty_check=False).to_tuple("__key__", "jpg", "json"):
+        print(body.decode(), json.loads(info)["caption"], "." in key)
+      """
+    let python = try #require(PythonModules.interpreter)
+    let read = try Tool.run(["-c", script, bench["x.tar"]], program: python)
+    let lines = Set(read.output.split(separator: "\n").map(String.init))
+    #expect(lines == Set(names.map { "\($0) of \($0) False" }), "\(read.output) \(read.errors)")
+  }
+}

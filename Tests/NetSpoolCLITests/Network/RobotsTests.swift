@@ -1,0 +1,55 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpoolCLI
+@testable import TestSupport
+
+/// `fetch --robots`.
+@Suite(.ownThreads) struct RobotsTests {
+  @Test(
+    arguments: [
+      ("User-agent: *\nDisallow: /a", "/abc", false),
+      ("User-agent: *\nDisallow: /a\nAllow: /ab", "/abc", true),
+      ("User-agent: *\nDisallow:", "/x", true), ("User-agent: other\nDisallow: /", "/x", true),
+      ("User-agent: NetSpool/2\nAllow: /\n\nUser-agent: *\nDisallow: /", "/x", true),
+      ("User-agent: netspool\nUser-agent: b\nDisallow: /x\nUser-agent: *\nDisallow: /y", "/y", true),
+      ("user-agent:*\r\ndisallow:/*.gif$ # no pictures", "/a/b.gif", false),
+      ("User-agent: *\nDisallow: /*.gif$", "/a.gif?x", true), ("User-agent: *\nDisallow: /*?", "/a?b", false),
+      ("User-agent: *\nSitemap: x\nDisallow: /caf%C3%A9", "/caf\u{E9}", false),
+      ("User-agent: *\nDisallow: /a\nAllow: /a", "/a", true), ("nonsense\n:\n", "/", true),
+      ("User-agent: *\nDisallow: *", "/", false), ("User-agent: *\nDisallow: /a*b*c", "/axxbyyc", false),
+    ])
+  func `the longest rule that fits decides`(text: String, path: String, isAllowed: Bool) {
+    #expect(RobotsRules(Array(text.utf8), agent: "netspool").allows(path) == isAllowed)
+  }
+
+  @Test func `what an origin keeps from machines is not fetched, and its file is asked for once`() throws {
+    let bench = try ToolBench()
+    bench.serve(1..<4)
+    bench.origin.on("/robots.txt", .text("User-agent: *\nDisallow: /2\n"))
+    bench.origin.on("/noai", Answer.text("x").header("X-Robots-Tag", "noai, noimageai"))
+    let urls = ["/1", "/2", "/3", "/noai"].map { bench.origin.url($0) }
+    let words = ["--no-cache", "--progress", "never", "-o", bench["out"], "--results", bench["r"]]
+    let end = try Tool.run(["fetch", "--robots"] + words + urls)
+    #expect(end.exit == .status(1) && bench.wrong([1, 3]).isEmpty, "\(end.errors)")
+    let records = try bench.results("r")
+    #expect(records.filter { $0.error == "robots" }.map(\.url).sorted() == [urls[1], urls[3]].sorted())
+    #expect(bench.read("out/2") == nil && bench.read("out/noai") == nil)
+    #expect(bench.origin.hits("/robots.txt") == 1 && bench.origin.hits("/2") == 0)
+    let all = try Tool.run(["fetch"] + words + urls)
+    #expect(all.exit == .status(0), "\(all.errors)")
+  }
+
+  @Test(arguments: [(404, 0, 1), (503, 2, 0)])
+  func `a file that is not there forbids nothing, a server in trouble all for now`(
+    status: Int, exit: Int32, hits: Int
+  ) throws {
+    let bench = try ToolBench()
+    bench.serve(1..<2)
+    bench.origin.on("/robots.txt", .status(status))
+    let end = try Tool.run([
+      "fetch", "--robots", "--no-cache", "--retry", "0", "-q", bench.origin.url("/1"),
+    ])
+    #expect(end.exit == .status(exit) && bench.origin.hits("/1") == hits, "\(end.errors)")
+  }
+}
