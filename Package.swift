@@ -134,6 +134,10 @@ let package = Package(
           condition: .when(traits: ["ServiceLifecycle"])),
       ],
       swiftSettings: strict),
+    // Alone and one after the other: `swift test --filter TimingTests`.
+    .testTarget(
+      name: "TimingTests", dependencies: ["NetSpool", "NetSpoolTesting", "TestSupport"], path: "Tests/Timing",
+      swiftSettings: strict),
     .testTarget(
       name: "NetSpoolFoundationTests",
       dependencies: ["NetSpoolFoundation", "NetSpoolTesting", "TestSupport"], swiftSettings: strict),

@@ -1,9 +1,9 @@
 #if Images
 import Glibc
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import NetSpoolImages
 @testable import TestSupport
 
@@ -61,7 +61,7 @@ struct ThumbnailLineTests {
       await decoder.gaveUp.opened()
       let code = how == "shutDown" ? NetworkError.Code.engineClosed : .cancelled
       #expect(endings.entries == [code, code])
-      #expect(await bench.engine.configuration.queue.drain(deadline: .seconds(10)))
+      #expect(await bench.engine.configuration.queue.drain(deadline: .seconds(60)))
     }
   }
 
@@ -129,13 +129,17 @@ struct ThumbnailLineTests {
 }
 
 extension ThumbnailLineTests {
-  /// The loop is asked for its snapshot again and again while every processor decodes.
-  @Test(.measuresTime, .notSanitized(.timeIsNoMeasure))
+  /// The loop is asked for its snapshot again and again while every processor decodes, and works next to nothing itself.
+  @Test(.notSanitized(.timeIsNoMeasure))
   func `the loop answers at once while all decoders are busy`() async throws {
     let large = try TestPicture.made(.jpeg, of: TestPicture.noise(1_152, 868))
     try await ImagesBench.run { bench in
       bench.origin.on("/large", Answer.bytes(large, type: "image/jpeg"))
       let queue = bench.engine.configuration.queue
+      let clock = await withCheckedContinuation { continuation in
+        queue.driver.perform { _ in continuation.resume(returning: WorkClock.ofThisThread) }
+      }
+      let start = (clock.now, WorkClock.ofProcess.now)
       let count = LongRun.isOn ? 1_000 : 100
       let (done, ended) = (Counter(), Latch())
       for index in 0..<count {
@@ -146,16 +150,16 @@ extension ThumbnailLineTests {
           if done.add() == count { ended.open() }
         }
       }
-      var lags: [Duration] = []
+      var looks = 0
       while done.value < count {
-        lags.append(await ContinuousClock().measure { _ = await queue.snapshot })
+        _ = await queue.snapshot
+        looks += 1
         try await Task.sleep(for: .milliseconds(1))
       }
       await ended.opened()
-      let worst = lags.sorted()[lags.count * 99 / 100]
-      #expect(lags.count >= count, "too few looks to say: \(lags.count)")
-      expect(worst, within: .milliseconds(10), "the 99th of 100 answers of the loop, of \(lags.count)")
-      expect(queue.budgets.longestTurn, within: .milliseconds(50), "the longest turn")
+      #expect(looks > 1)
+      let (loop, process) = (clock.now - start.0, WorkClock.ofProcess.now - start.1)
+      #expect(loop * 5 < process, "the loop worked \(loop) of \(process)")
     }
   }
 }

@@ -13,9 +13,9 @@ struct ProcessUse {
       loopThreads: threads.filter { $0.hasPrefix("netspool\n") }.count)
   }
 
-  /// Looks again and again for ten seconds.
+  /// Looks again and again for a minute.
   static func becomes(_ condition: (ProcessUse) -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(10)
+    let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
       if condition(now) { return true }
       await Task.yield()

@@ -180,7 +180,7 @@ import Testing
   }
 }
 
-@Suite(.measuresTime) struct ContentDispositionTests {
+@Suite struct ContentDispositionTests {
   @Test(
     arguments: [
       ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b.txt\"; x=y", "a b.txt"),
@@ -207,7 +207,7 @@ import Testing
   @Test(arguments: ["a", "\u{300}\u{316}", "\u{1F1E9}"], ["X", "filename=", "filename=\""])
   func `long fields take no longer than their length`(piece: String, start: String) {
     let field = start + String(repeating: piece, count: (60 << 10) / piece.utf8.count)
-    let time = ContinuousClock().measure { _ = ContentDisposition.fileName(field) }
+    let time = work { _ = ContentDisposition.fileName(field) }
     expect(time, within: .milliseconds(500))
   }
 }

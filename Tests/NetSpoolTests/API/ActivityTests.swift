@@ -103,7 +103,7 @@ struct ActivityTests {
       let operation = engine.start("/held")
       #expect(!queue.drainAndWait(deadline: .seconds(0.01)))
       origin.release("/held")
-      #expect(queue.drainAndWait(deadline: .seconds(10)))
+      #expect(queue.drainAndWait(deadline: .seconds(60)))
       #expect(operation.state == .finished)
     }
   }
@@ -113,7 +113,7 @@ struct ActivityTests {
       let queue = engine.configuration.queue
       _ = await engine.end(of: engine.operation(url: "nonsense"))
       #expect(!queue.activity.isBusy)
-      #expect(queue.drainAndWait(deadline: .seconds(5)))
+      #expect(queue.drainAndWait(deadline: .seconds(60)))
     }
   }
 }

@@ -75,7 +75,7 @@ struct HookTests {
       cancelled.cancel()
       engine.enqueue(cancelled)
       engine.enqueue(engine.operation(url: "nonsense4"))
-      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(5)))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(60)))
       engine.shutDownAndWait()
       #expect(unhandled.entries == ["status 1", "invalidURL 4"])
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A disk under the cache that answers no more: what is stored there cannot be had, and nothing else stands still.
-@Suite("A hung disk under the cache", .measuresTime)
+@Suite("A hung disk under the cache")
 struct HungDiskTests {
   /// How a loop comes to what is stored while an exchange is under way.
   enum Way: CaseIterable {
@@ -48,13 +48,12 @@ struct HungDiskTests {
       #expect(await origin.waitForWaiting("/a", 1))
       // When the disk stops, and then the answer comes
       disk.stop()
-      let began = ContinuousClock.now
       origin.release("/a")
       // Then all others go on, and it ends without what is stored
-      try await goesOn(other)
+      try await goesOn(other, beside: disk)
       let ending = await request.end()
       #expect(way == .staleIfError || ending.text == text)
-      expect(ContinuousClock.now - began, within: .seconds(3))
+      #expect(disk.isStopped)
     }
   }
 
@@ -66,14 +65,13 @@ struct HungDiskTests {
       engine.enqueue(first)
       #expect(await origin.waitForWaiting("/a", 1))
       // Given a thread that looks, and waits for the disk
-      disk.stop(atMost: .seconds(10))
+      disk.stop()
       let kept = engine.operation(path: "/kept")
       async let enqueued: Void = blocking { engine.enqueue(kept) }
       await disk.isMissed()
       // Then what comes is stored, in memory, and who comes later is not kept
       origin.release("/a")
-      try await goesOn(other)
-      let began = ContinuousClock.now
+      try await goesOn(other, beside: disk)
       #expect(await first.end().text == "a")
       origin.on("/b", cacheable("b"))
       for _ in 0..<3 {
@@ -81,7 +79,7 @@ struct HungDiskTests {
         await blocking { engine.enqueue(later) }
         #expect(await later.end().text == "b")
       }
-      expect(ContinuousClock.now - began, within: .seconds(4))
+      #expect(disk.isStopped)
       disk.goOn()
       await enqueued
       _ = await kept.end()
@@ -96,17 +94,17 @@ struct HungDiskTests {
       let first = await engine.redirected(from: "/a", at: origin)
       #expect(first.text == "b" && origin.hits("/b") == 1)
       // When it is looked for, then it is asked for again after a second, and soon without any wait
-      var began = ContinuousClock.now
-      let second = await engine.redirected(from: "/a", at: origin) { disk.stop(atMost: .seconds(20)) }
+      let began = ContinuousClock.now
+      let second = await engine.redirected(from: "/a", at: origin) { disk.stop() }
       #expect(second.text == "b" && origin.hits("/b") == 2)
-      expect(ContinuousClock.now - began, within: .seconds(3))
       #expect(ContinuousClock.now - began >= .seconds(1))
       #expect(await engine.redirected(from: "/a", at: origin).text == "b")
       #expect(origin.hits("/b") == 3)
-      began = .now
+      // Nothing is given to a thread that waits for the disk
+      #expect(!engine.looksAgain)
       #expect(await engine.redirected(from: "/a", at: origin).text == "b")
       #expect(origin.hits("/b") == 4)
-      expect(ContinuousClock.now - began, within: .milliseconds(500))
+      #expect(disk.isStopped)
       // And once the disk goes on, it is found
       disk.goOn()
       #expect(await until { engine.looksAgain })
@@ -132,8 +130,9 @@ struct HungDiskTests {
       loud.enqueue(first)
       await disk.isMissed()
       // Then others go on, and it is asked for again
-      try await goesOn(other)
+      try await goesOn(other, beside: disk)
       #expect(await second.end().text == "a" && origin.hits("/a") == 2)
+      #expect(disk.isStopped)
     }
   }
 
@@ -148,14 +147,13 @@ struct HungDiskTests {
       engine.enqueue(operation)
       #expect(await origin.waitForWaiting("/a", 1))
       // When the disk stops before a long body comes to a stream
-      disk.stop(atMost: .seconds(20))
+      disk.stop()
       origin.release("/a")
       await disk.isMissed()
       // Then others go on, and it comes, but is not stored
-      let began = ContinuousClock.now
-      try await goesOn(other)
+      try await goesOn(other, beside: disk)
       #expect(await operation.end().response?.status == 200 && stream.isWhole(count))
-      expect(ContinuousClock.now - began, within: .seconds(4))
+      #expect(disk.isStopped)
       disk.goOn()
       #expect(await engine.isMissing("/a"))
       #expect(await until { engine.budgets.cacheSpools?.held == 0 })
@@ -174,7 +172,7 @@ struct HungDiskTests {
       engine.enqueue(operation)
       await disk.isMissed()
       // Then others go on, and it does so with the disk
-      try await goesOn(other)
+      try await goesOn(other, beside: disk)
       disk.goOn()
       #expect(await operation.end().response?.status == 200)
       #expect(stream.bytes.withLock { $0 } == body.utf8.count)
@@ -188,7 +186,7 @@ private final class DiskStoppingStream: DownloadStream {
 
   init(_ disk: StoppedDisk) { self.disk = disk }
 
-  func open(_ head: ResponseHead, bytesExpected: Int64?) throws { disk.stop(atMost: .seconds(3)) }
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws { disk.stop() }
 
   func write(_ bytes: RawSpan) throws -> WriteResult {
     self.bytes.withLock { $0 += bytes.byteCount }

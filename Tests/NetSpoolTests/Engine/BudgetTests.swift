@@ -131,15 +131,11 @@ struct BudgetTests {
       origin.on("/", .text("ok"))
       let queue = engine.configuration.queue
       let began = ContinuousClock.now
-      for _ in 0..<3 {
-        let operation = engine.operation(path: "/").onCompletion { _ in usleep(70_000) }
-        #expect(await engine.end(of: operation).text == "ok")
-        await engine.settle()
+      try await engine.repeatUntilTold(journal, "ms by closures on the loop thread", atLeast: 3) {
+        engine.operation(path: "/").onCompletion { _ in usleep(70_000) }
       }
       #expect(queue.budgets.longestTurn >= .milliseconds(70) && queue.budgets.longTurns >= 3)
-      let lines = journal.entries
-      #expect(lines.first?.contains("ms by closures on the loop thread") == true, "\(lines)")
-      #expect(lines.count <= 1 + Int((ContinuousClock.now - began).components.seconds))
+      #expect(journal.count <= 1 + Int((ContinuousClock.now - began).components.seconds))
     }
   }
 
@@ -155,12 +151,11 @@ struct BudgetTests {
         usleep(70_000)
         return .accepted
       }
-      let operation = engine.operation(path: "/").addDownloadStream(stream)
-      #expect(await engine.end(of: operation).response?.status == 200)
-      await engine.settle()
-      let lines = journal.entries
-      #expect(lines.first?.hasSuffix("by http://127.0.0.1:\(origin.port)") == true, "\(lines)")
-      #expect(others.entries.isEmpty)
+      let said = "by http://127.0.0.1:\(origin.port)"
+      try await engine.repeatUntilTold(journal, said) {
+        engine.operation(path: "/").addDownloadStream(stream)
+      }
+      #expect(!others.entries.contains { $0.hasSuffix(said) })
     }
   }
 
@@ -181,5 +176,19 @@ struct BudgetTests {
       }
       #expect(times.count == model.count && times.oldest == model.values.min())
     }
+  }
+}
+
+extension NetworkEngine {
+  /// Sends again and again what holds its loop, until a line says so: a busy machine may have held the loop just before, and
+  /// then that is what the one line of the second tells.
+  fileprivate func repeatUntilTold(
+    _ journal: Journal<String>, _ said: String, atLeast count: Int = 1, _ make: () -> NetworkOperation
+  ) async throws {
+    for round in 0..<60 where round < count || !journal.entries.contains(where: { $0.contains(said) }) {
+      #expect(await end(of: make()).response?.status == 200)
+      await settle()
+    }
+    #expect(journal.entries.contains { $0.contains(said) }, "\(journal.entries)")
   }
 }

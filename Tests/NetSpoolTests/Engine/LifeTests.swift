@@ -30,7 +30,7 @@ struct LifeTests {
     await tally.wait(for: 1000)
     #expect(tally.count("completed") == 1000)
     // The last closure has run, and is about to be released.
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while engine != nil, ContinuousClock.now < deadline { await Task.yield() }
     #expect(engine == nil)
   }
@@ -54,7 +54,7 @@ struct LifeTests {
       }
       await begun.opened()
       let rescue = Task.detached {
-        try await Task.sleep(for: .seconds(5))
+        try await Task.sleep(for: .seconds(60))
         gate.open()
       }
       queue.driver.perform { _ in last.value = nil }
@@ -173,7 +173,7 @@ struct LifeTests {
           })
         _ = await engine.end(of: operation)
       }
-      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(5)))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(60)))
       #expect(weakSentinel == nil)
     }
   }

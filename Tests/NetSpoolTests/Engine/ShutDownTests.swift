@@ -19,13 +19,11 @@ struct ShutDownTests {
         engine.enqueue(operation)
       }
       if count > 0 { #expect(await origin.waitForWaiting("/held", min(count, 64))) }
-      let start = ContinuousClock.now
       engine.shutDownAndWait(deadline: .seconds(0))
       // All have been told when it returns.
       #expect(tally.ended == count)
       #expect(tally.count("engineClosed") == count)
       #expect(tally.isOneEach)
-      #expect(ContinuousClock.now - start < .seconds(10))
     }
   }
 
@@ -47,7 +45,6 @@ struct ShutDownTests {
         engine.enqueue(operation)
       }
       #expect(await origin.waitForWaiting("/held", 64))
-      let start = ContinuousClock.now
       switch caller {
       case .otherThread: await blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
       case .severalThreads:
@@ -65,7 +62,6 @@ struct ShutDownTests {
         operation.cancel()
       }
       await tally.wait(for: Self.many)
-      #expect(ContinuousClock.now - start < .seconds(10))
       #expect(tally.count("engineClosed") == Self.many && tally.isOneEach)
     }
   }

@@ -87,14 +87,12 @@ struct DescriptorLimitTests {
         let held = (0..<200).map { wire.operation("/held?\($0)") }
         wire.engine.enqueue(held)
         #expect(await wire.origin.waitForWaiting("/held", 4))
-        let start = ContinuousClock.now
         for number in 0..<10 {
           let other = try NetworkEngine(host: "localhost", configuration: wire.engine.configuration)
           let url = wire.origin.url("/\(number)", host: "localhost")
           let answer = try await wire.answer(other.operation(url: url))
           #expect(answer.text == "ok")
         }
-        #expect(ContinuousClock.now - start < .seconds(1))
         // And the many go on, all of them
         wire.origin.on("/held", .text("ok"))
         wire.origin.releaseAll()

@@ -38,7 +38,7 @@ struct HTTP2MemoryTests {
         operation.cancel()
         _ = await operation.end()
         // Then it is all given back
-        let isBack = await until(within: .seconds(5)) { MemoryUse.resident - before <= 4 << 20 }
+        let isBack = await until { MemoryUse.resident - before <= 4 << 20 }
         #expect(isBack, "\((MemoryUse.resident - before) >> 10) KiB")
       }
       server.stop()

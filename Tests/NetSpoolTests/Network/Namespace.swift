@@ -22,7 +22,7 @@ enum Namespace {
 
   /// Runs the body there. `name` is the test's own.
   static func run(
-    _ suite: String, name: String = #function, seconds: Int = 60,
+    _ suite: String, name: String = #function, seconds: Int = 300,
     sourceLocation: SourceLocation = #_sourceLocation,
     _ body: () async throws -> Void
   ) async throws {

@@ -117,7 +117,7 @@ struct SizingTests {
       #expect(await engine.end(of: engine.operation(path: "/held")).code == .queueFull)
       engine.configuration.queue.isSuspended = false
       for operation in operations { #expect(await operation.end().text == "ok") }
-      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(5)))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(60)))
       #expect(await engine.end(of: engine.operation(path: "/held")).text == "ok")
     }
   }

@@ -65,6 +65,19 @@ extension NetworkQueue {
   }
 }
 
+extension NetworkQueue {
+  /// Holds the home loop until the latch is opened: what is sent meanwhile it finds all at once.
+  func heldLoop() async -> Latch {
+    let (isHeld, goesOn) = (Latch(), Latch())
+    driver.perform { _ in
+      isHeld.open()
+      goesOn.block()
+    }
+    await isHeld.opened()
+    return goesOn
+  }
+}
+
 extension QueueDriver {
   /// Runs a closure on each loop, and begins those that have not: before anything is asked of them.
   func eachLoop(_ action: @escaping Action) { for loop in loops { port(of: loop).perform(action) } }

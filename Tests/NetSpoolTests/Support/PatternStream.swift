@@ -109,7 +109,7 @@ struct PacedBody {
 }
 
 /// Waits until something is so that nobody announces; a test that meets the limit has failed.
-func until(within limit: Duration = .seconds(30), _ isTrue: @Sendable () -> Bool) async -> Bool {
+func until(within limit: Duration = .seconds(60), _ isTrue: @Sendable () -> Bool) async -> Bool {
   let end = ContinuousClock.now + limit.patient
   while !isTrue() {
     guard ContinuousClock.now < end else { return false }

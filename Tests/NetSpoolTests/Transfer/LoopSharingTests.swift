@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// No origin, however fast or hostile, keeps the loop from the others for more than 50 ms (RELIABILITY, isolation).
-@Suite("A loop that is shared", .needsPython, .ownThreads, .measuresTime)
+@Suite("A loop that is shared", .needsPython, .ownThreads)
 struct LoopSharingTests {
   /// Bytes without end: the loop reads as fast as it can.
   @Test(arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])
@@ -19,7 +19,7 @@ struct LoopSharingTests {
       let clock = await LoopClock(wire.queue)
       #expect(await Self.arrives(operations), "\(operations.map(\.state))")
       // When another engine of the queue wants something, then it is served soon
-      try await Self.expectShared(wire.queue, clock, for: .milliseconds(600), byWall: count == 1)
+      try await Self.expectShared(wire.queue, clock)
       for operation in operations { operation.cancel() }
       for operation in operations { _ = await operation.end() }
     }
@@ -47,7 +47,7 @@ struct LoopSharingTests {
       let operations = (0..<4).map { Self.download("\(server.url("body_endless"))?\($0)", wire) }
       let clock = await LoopClock(wire.queue)
       #expect(await Self.arrives(operations), "\(operations.map(\.state))")
-      try await Self.expectShared(wire.queue, clock, for: .milliseconds(400))
+      try await Self.expectShared(wire.queue, clock)
       for operation in operations { operation.cancel() }
       for operation in operations { _ = await operation.end() }
     }
@@ -68,8 +68,9 @@ struct LoopSharingTests {
       let clock = await LoopClock(wire.queue)
       let operation = wire.engine.operation(url: server.url(behaviour))
       async let ending = wire.engine.end(of: operation)
-      try await Self.expectShared(wire.queue, clock, for: .milliseconds(300))
+      try await Self.expectShared(wire.queue, clock)
       #expect(await ending.code == code)
+      expect(await clock.longestTurn, within: answerMax)
     }
   }
 
@@ -79,21 +80,19 @@ struct LoopSharingTests {
     let server = try await blocking { try HostileServer.sharedHTTP2() }
     try await withWire(
       {
-        $0.tls.caFile = server.authority
-        $0.retry = .none
+        ($0.tls.caFile, $0.retry, $0.delivery) = (server.authority, .none, .loopThread)
         $0.timeouts.total = .seconds(2)
       }, alone: true
     ) { wire in
       let clock = await LoopClock(wire.queue)
-      let start = ContinuousClock.now
       let operation = wire.engine.operation(url: server.url(behaviour))
-      async let ending = wire.engine.end(of: operation)
-      try await Self.expectShared(wire.queue, clock, for: .milliseconds(500))
+      async let ending = wire.engine.end(of: operation, within: .milliseconds(2_100))
+      try await Self.expectShared(wire.queue, clock)
       let error = await ending.error
       // Where the sender pauses to take breath, the loop is not held, and the limit of time ends it.
       let isFlood = error?.code == .http2Failed && error?.reason == "flood"
       #expect(isFlood || error?.code == .timedOut, "\(String(describing: error))")
-      expect(start.duration(to: .now), within: .milliseconds(2_100))
+      expect(await clock.longestTurn, within: answerMax)
     }
   }
 
@@ -102,34 +101,21 @@ struct LoopSharingTests {
   func `ends at a limit within a tenth of a second`(_ behaviour: String) async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
-      var times: [Duration] = []
-      // The best of three: other programs make a round longer.
-      for _ in 0..<3 {
-        let operation = wire.engine.operation(url: server.url(behaviour))
-          .addDownloadStream(ClosureDownloadStream { _ in .accepted })
-        var timeouts = NetworkRequest.Timeouts()
-        timeouts.total = .seconds(0.4)
-        operation.timeouts = timeouts
-        let start = ContinuousClock.now
-        let ending = await wire.engine.end(of: operation)
-        #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
-        times.append(start.duration(to: .now))
-      }
-      expect(times.min()!, within: .milliseconds(500), "\(times)")
+    try await withWire({ ($0.tls.caFile, $0.delivery) = (server.authority, .loopThread) }, alone: true) {
+      wire in
+      let operation = wire.engine.operation(url: server.url(behaviour))
+        .addDownloadStream(ClosureDownloadStream { _ in .accepted })
+      var timeouts = NetworkRequest.Timeouts()
+      timeouts.total = .seconds(0.4)
+      operation.timeouts = timeouts
+      let ending = await wire.engine.end(of: operation, within: .milliseconds(500))
+      #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
     }
   }
 
-  /// By what the loop works, so that other programs do not count, and by the clock, so that it may not wait for a disk or
-  /// a lock either.
-  ///
-  /// - Parameter byWall: false where those who send take the processors from all others.
-  private static func expectShared(
-    _ queue: NetworkQueue, _ clock: LoopClock, for time: Duration, byWall: Bool = true
-  ) async throws {
-    if byWall { try await expectAnswer(on: queue) }
-    expect(await clock.longestWait(for: time), within: answerMax)
-    expect(queue.budgets.longestTurn, within: answerMax)
+  private static func expectShared(_ queue: NetworkQueue, _ clock: LoopClock) async throws {
+    for _ in 0..<3 { try await expectAnswer(on: queue) }
+    expect(await clock.longestTurn, within: answerMax)
   }
 
   private static func download(_ url: String, _ wire: Wire) -> NetworkOperation {

@@ -51,7 +51,7 @@ struct ReadAheadTests {
           #expect(ending.response?.status == 200, "\(ending)")
           #expect(reader.taken == Self.bodyBytes)
         }
-        let isBack = await until(within: .seconds(5)) { wire.queue.budgets.readAhead.held == 0 }
+        let isBack = await until { wire.queue.budgets.readAhead.held == 0 }
         #expect(isBack && wire.queue.budgets.readAhead.refused > 0)
       }
     }

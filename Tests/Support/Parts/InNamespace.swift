@@ -32,7 +32,7 @@ struct InNamespace: TestTrait, SuiteTrait, TestScoping {
     return try ChildProcess.run(
       ["unshare", geteuid() == 0 ? "-nm" : "-rnm", TestFiles.parts + "/dns/inside", directory]
         + [program, "--testing-library", "swift-testing", "--filter", "/\(name)\\("],
-      environment: [mark + "=1"], before: Deadline(after: .seconds(60).patient))
+      environment: [mark + "=1"], before: .generous)
   }
 }
 

@@ -73,8 +73,8 @@ struct TraitTests {
       #expect(await origin.waitForRequests(1))
       let running = Task { try await engine.run() }
       running.cancel()
-      let time = try await ContinuousClock().measure { try await running.value }
-      #expect(await held.end().code == .engineClosed && time < .seconds(8))
+      try await running.value
+      #expect(await held.end().code == .engineClosed)
     }
   }
   #endif

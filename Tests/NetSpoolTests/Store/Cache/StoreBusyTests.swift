@@ -18,7 +18,7 @@ extension CacheStore {
 }
 
 /// Another process that is stopped in its commit, and keeps the store's lock.
-@Suite("A store that another process keeps", .measuresTime)
+@Suite("A store that another process keeps")
 struct StoreBusyTests {
   /// Has another process take the lock of the writer and stop, as one does that is stopped in its commit, and die when
   /// `body` has run.
@@ -42,9 +42,7 @@ struct StoreBusyTests {
     try await Self.whileKept(directory.path) {
       // Given puts that cannot be written
       store.put(StoreKey("meanwhile"), namespace: "n", metadata: [], body: [2])
-      let start = ContinuousClock.now
       store.flush()
-      expect(start.duration(to: .now), within: .seconds(2))
       // Then lookups go on, and it is said why
       #expect(store.lookup(StoreKey("before"))?.bytes == [1])
       #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
@@ -56,7 +54,7 @@ struct StoreBusyTests {
       #expect(store.statistics.dropped >= 60)
     }
     // When it is let go, it is written
-    let deadline = Deadline(after: .seconds(6).patient)
+    let deadline = Deadline.generous
     while store.pendingBytes > 0, deadline.millisecondsLeft > 0 {
       try await Task.sleep(for: .milliseconds(10))
     }
@@ -87,12 +85,10 @@ struct StoreBusyTests {
       #expect(await until { store.removals == 2 })
       #expect(!places.contains(where: isFoundAgain))
       #expect((keys("a") + [StoreKey("a pending")]).allSatisfy { store.lookup($0).isMissing })
-      #expect(start.duration(to: .now) < .seconds(5))
       #expect(keys("b").count { !store.lookup($0).isMissing } == 89)
       // Who waits does so for 5 s
       _ = await (isEmptied, isRemoved)
-      #expect(start.duration(to: .now) >= .seconds(5))
-      expect(start.duration(to: .now), within: .seconds(5.1))
+      #expect(start.duration(to: .now) >= .seconds(5) && store.removals == 2)
       // And what comes later is found
       store.put(StoreKey("a later"), namespace: "a", metadata: [], body: [3])
       #expect(store.lookup(StoreKey("a later"))?.bytes == [3])
@@ -133,22 +129,18 @@ struct StoreBusyTests {
   @Test func `keeps nobody from opening and closing others`() async throws {
     let (kept, others) = (try TestFolder(), try TestFolder())
     do { _ = try kept.open() }
-    let opened = Latch()
-    var times: [Duration] = []
+    let (opened, refused) = (Latch(), Counter())
     try await Self.whileKept(kept.path) {
       Task {
-        _ = try? await blocking { () throws(any Error) in _ = try kept.open() }
+        while (try? await blocking { () throws(any Error) in _ = try kept.open() }) == nil { refused.add() }
         opened.open()
       }
+      // While one waits for it, again and again for 5 s: more than a few such waits would be theirs as well
       for number in 0..<10 {
-        times.append(
-          try ContinuousClock().measure {
-            _ = try CacheStore.open(CacheStoreSettings(directory: "\(others.path)/\(number)"))
-          })
-        try await Task.sleep(for: .milliseconds(20))
+        _ = try CacheStore.open(CacheStoreSettings(directory: "\(others.path)/\(number)"))
       }
+      #expect(!opened.isOpen && refused.value < 5)
     }
-    expect(times.sorted()[5], within: .milliseconds(50), "\(times)")
     await opened.opened()
   }
 
@@ -168,23 +160,17 @@ struct StoreBusyTests {
           return (failure, start.duration(to: .now))
         }
         // Then others go on, while it is waited for
-        var times: [Duration] = []
-        for _ in 0..<20 {
-          let answer = await other.get("/").end()
-          #expect(answer.text == "hello")
-          times.append(try #require(answer.response?.metrics.endToEnd))
-        }
-        expect(times.sorted()[10], within: .milliseconds(50), "\(times)")
+        try await expectAnswer(on: other.configuration.queue)
+        for _ in 0..<20 { #expect(await other.get("/").end().text == "hello") }
         // And after 5 s it goes on without
         let (failure, time) = await opening
         #expect(failure?.code == .storeBusy)
         #expect(time >= .seconds(5))
-        expect(time, within: .seconds(5.1), "\(time)")
         #expect(engine.cacheStatistics?.state == .busy)
         #expect(await engine.get("/").end().text == "hello")
       }
       // When the other process goes on, it is opened
-      let deadline = Deadline(after: .seconds(7).patient)
+      let deadline = Deadline.generous
       while engine.cacheStatistics?.state != .open, deadline.millisecondsLeft > 0 {
         try await Task.sleep(for: .milliseconds(20))
       }
@@ -212,6 +198,7 @@ struct StoreBusyTests {
           #expect(answer?.text == "hello")
         }
         // When the loop lets go of the engine, then nobody waits
+        let clock = await LoopClock(queue)
         let isGone = Latch()
         queue.driver.perform { _ in
           held.withLock { $0 = nil }
@@ -219,7 +206,7 @@ struct StoreBusyTests {
         }
         try await expectAnswer(on: queue)
         await isGone.opened()
-        expect(queue.budgets.longestTurn, within: answerMax)
+        expect(await clock.longestTurn, within: answerMax)
       }
     }
   }

@@ -108,7 +108,7 @@ struct StoreFullDiskTests {
     // When there is room again
     try disk.empty()
     // Then what waits is written without anybody asking, and puts are taken
-    let deadline = Deadline(after: .seconds(5).patient)
+    let deadline = Deadline.generous
     while store.pendingBytes > 0 || store.statistics.state != .open {
       guard deadline.millisecondsLeft > 0 else { break }
       try await Task.sleep(for: .milliseconds(10))

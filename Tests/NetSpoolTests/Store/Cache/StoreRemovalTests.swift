@@ -79,8 +79,10 @@ struct StoreRemovalTests {
     #expect((0..<600).allSatisfy { store.lookup(Self.key($0)) != nil })
   }
 
-  @Test(.measuresTime, arguments: [false, true])
-  func `fifty thousand of a hundred thousand are gone within a tenth of a second`(byTag: Bool) throws {
+  @Test(arguments: [false, true])
+  func `fifty thousand of a hundred thousand are gone at a cost that does not grow with them`(byTag: Bool)
+    throws
+  {
     // Given as many answers, half of them of one folder and with one tag
     let folder = try TestFolder(in: TestFiles.fast)
     let store = try folder.open {
@@ -96,14 +98,16 @@ struct StoreRemovalTests {
     }
     try #require(store.statistics.entries == 100_000)
     // When they are removed, and a hundred others looked for
-    let began = ContinuousClock.now
-    if byTag { cache.remove(tag: "x") } else { cache.remove(prefix: "http://h.example/0/") }
-    let wrong = try stride(from: 0, to: 100_000, by: 997).filter { number in
-      try (cache.held(for: Self.question(number, cache)) == nil) != (number % 2 == 0)
+    var wrong: [Int] = []
+    let time = try work {
+      if byTag { cache.remove(tag: "x") } else { cache.remove(prefix: "http://h.example/0/") }
+      wrong = try stride(from: 0, to: 100_000, by: 997).filter { number in
+        try (cache.held(for: Self.question(number, cache)) == nil) != (number % 2 == 0)
+      }
     }
     store.flush()
     // Then
-    expect(.now - began, within: .milliseconds(100))
+    expect(time, within: .milliseconds(100))
     #expect(wrong.isEmpty)
   }
 

