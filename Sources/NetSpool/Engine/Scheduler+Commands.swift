@@ -127,7 +127,8 @@ extension Scheduler {
   /// The answer that is on its way can be its own as well.
   private func mayRejoin(_ leader: NetworkOperation) -> Bool {
     switch leader.loop.phase {
-    case .deciding, .asking, .playing, .publishing, .recording: return false
+    case .deciding, .playing, .publishing: return false
+    case .waiting(.until(let wait)) where wait.reason.isBeyondPause: return false
     default: break
     }
     guard let transfer = leader.loop.transfer else { return true }

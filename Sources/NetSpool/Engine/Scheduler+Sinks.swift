@@ -48,20 +48,22 @@ extension Scheduler {
     operation.loop.extras?.fanout = nil
     operation.loop.hasSinks = false
     let failure = NetworkError(.bodyTruncated, reason: "its part could not be kept", sendState: .answered)
-    let limit = timers.after(milliseconds: Self.keepingMilliseconds) { [unowned self] in
+    suspend(operation, for: .delay, atMost: Self.keepingMilliseconds) { [unowned self] _ in
       publish(operation, failure)
     }
-    move(operation, to: .delayed(limit))
-    fanout?.finish(failure) { [unowned self] in askForRest(operation, of: part, limit, after: seconds) }
+    let wait = operation.currentWait
+    fanout?.finish(failure) { [unowned self] in askForRest(operation, of: part, wait, after: seconds) }
   }
 
   /// What a disk may take to keep a part.
   private static let keepingMilliseconds: UInt64 = 10_000
 
   private func askForRest(
-    _ operation: NetworkOperation, of part: PartFile, _ limit: TimerTable.Key, after seconds: Double
+    _ operation: NetworkOperation, of part: PartFile, _ wait: Wait?, after seconds: Double
   ) {
+    guard let wait, operation.currentWait === wait else { return }
     let (me, lane) = (LoopReference(self), Worker.Lane(device: devices.device(of: part.target.path)))
+    let waiting = LoopReference(wait)
     let request = operation.sent
     worker.run(on: lane) {
       var rest = request
@@ -69,7 +71,7 @@ extension Scheduler {
       return rest
     } completion: { rest in
       // It may have been cancelled or paused meanwhile.
-      guard let me = me.object, case .delayed(limit) = operation.loop.phase else { return }
+      guard let me = me.object, let wait = waiting.object, operation.currentWait === wait else { return }
       operation.becomeRest(rest)
       me.delay(operation, seconds: seconds)
     }

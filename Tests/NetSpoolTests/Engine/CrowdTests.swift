@@ -26,7 +26,7 @@ import Testing
     while !isThere, deadline.millisecondsLeft > 0 {
       isThere = await withCheckedContinuation { continuation in
         operation.perform { _ in
-          if case .awaiting = operation.loop.phase {
+          if case .origin? = operation.currentWait?.reason {
             continuation.resume(returning: true)
           } else {
             continuation.resume(returning: false)
