@@ -92,7 +92,9 @@ struct GetExchange {
     case .success(let response):
       talk?.received(response)
       known.response = response
-      if let path = options.etagSave, response.status != 304 { try EntityTag.save(response.headers, to: path) }
+      if let path = options.etagSave, response.status != 304 {
+        try EntityTag.save(response.headers, to: path)
+      }
       try writeUnstreamed(response, target)
       if options.remoteTime, let path = target.fileName, condition?.holds(response.headers) ?? true {
         FileTime.set(path, response.headers)

@@ -6,6 +6,11 @@ enum FailureWords {
   ///   - code: as results have it.
   ///   - target: what was to be connected to, or written.
   static func sentence(_ code: String, _ reason: String?, target: String? = nil) -> String {
+    known(code, reason, target) ?? reason.map { "\(code) \($0)" } ?? code
+  }
+
+  /// Nil for a code that no word stands for.
+  static func known(_ code: String, _ reason: String?, _ target: String?) -> String? {
     switch code {
     case "connectFailed": "cannot connect\(target.map { " to \($0)" } ?? ""): \(connection(reason))"
     case "sinkFailed": "cannot write\(target.map { " \($0)" } ?? ""): \(reason ?? "unknown")"
@@ -26,7 +31,7 @@ enum FailureWords {
     case "authenticationFailed": "the server did not let us in"
     case "robots": "the server wants no machines there\(behind(reason))"
     case "resumeMismatch": "the rest does not belong to the part that is there"
-    default: reason.map { "\(code) \($0)" } ?? code
+    default: nil
     }
   }
 
@@ -39,8 +44,12 @@ enum FailureWords {
   /// `Retry-After` for people; nil without one.
   static func comeBack(_ field: String?) -> String? {
     guard let field else { return nil }
-    let time = Int64(field).map { "in \(TimeSpan(seconds: Double($0)))" } ?? "at \(HumanText.harmless(field))"
-    return "the server asks to come back \(time)"
+    guard let seconds = Int64(field) else {
+      return "the server asks to come back at \(HumanText.harmless(field))"
+    }
+    // Of a number that counts no time a span would overflow.
+    let span = TimeSpan(seconds: Double(min(max(0, seconds), 1_000_000_000)))
+    return "the server asks to come back in \(span)"
   }
 
   private static func connection(_ reason: String?) -> String {
@@ -86,7 +95,8 @@ extension NetworkError {
       let comeBack = FailureWords.comeBack(response.headers.values(for: "Retry-After").first)
       return (url.map { "\($0): " } ?? "") + "status \(response.status)" + (comeBack.map { ", \($0)" } ?? "")
     }
-    let text = FailureWords.sentence(code.description, reason, target: url.map(URLText.authority))
+    let words = FailureWords.known(code.description, reason, url.map(URLText.authority))
+    guard let text = words else { return "\(self)" }
     return code == .connectFailed ? text : (url.map { "\($0): " } ?? "") + text
   }
 }

@@ -134,6 +134,7 @@ import Testing
       [bench.origin.url("/busy"), "--no-cache", "--retry", "0", "--progress", "never"], "fetch")
     #expect(busy.errors.contains("status 503, the server asks to come back in 1d"), "\(busy.errors)")
     #expect(try get([bench.origin.url("/busy"), "--retry", "0"]).errors.contains("come back in 1d"))
+    #expect(FailureWords.comeBack("99999999999999999") != nil && FailureWords.comeBack("-5") != nil)
     let digest = String(repeating: "a", count: 64)
     let list = try bench.write("list", ["\(bench.origin.url("/f"))\tname\tsha256=\(digest)"])
     let wrong = try get([list, "-o", "out", "--no-cache", "--progress", "never"], "fetch")

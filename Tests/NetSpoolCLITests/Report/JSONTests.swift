@@ -37,7 +37,9 @@ import Testing
     #"{"url":"\u0075","outcome":"done","z":-1.5e3,"t":true}"#, #"{"url":"u","outcome":"done","e":{}}"#,
   ])
   func `accepts what other tools make of it`(text: String) {
-    #expect(record(text) == ResultRecord(url: "u", outcome: .done))
+    var read = record(text)
+    read?.others = []
+    #expect(read == ResultRecord(url: "u", outcome: .done))
   }
 
   @Test(arguments: [

@@ -105,8 +105,9 @@ import Testing
       ("fetch l -qO", "fetch has no option '-O': --output names a folder"),
       ("fetch -C - l", "fetch has no option '-C': large files go on"),
       ("fetch -d a=b l", "fetch has no option '-d': it sends no bodies"),
-      ("get -Z u", "get has no option '-Z'; 'netspool get --help' lists them"),
-      ("get -sK file u", "get has no option '-K'; "), ("post -4 u", "post has no option '-4'; "),
+      ("get -Z u", "get has no option '-Z': 'netspool fetch' takes a list"),
+      ("get -y u", "get has no option '-y'; 'netspool get --help' lists them"),
+      ("get -sK file u", nil), ("post -4 u", "post has no option '-4': both families"),
       ("fetch -qH -v:x -o -O -b a=b l", nil), ("get -sSLo -K -w -4 u", nil), ("get -O -- -K", nil),
       ("fetch -h", nil), ("fetch --failed -v l", nil), ("cache stats -v", nil), ("", nil),
     ] as [(String, String?)])

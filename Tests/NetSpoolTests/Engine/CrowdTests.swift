@@ -8,8 +8,8 @@ import Testing
 @Suite struct CrowdTests {
   /// Neither a turn nor the wait of somebody else's command is longer than is promised, until `body` has run.
   private func expectShared(_ clock: LoopClock, during body: () async throws -> Void) async throws {
-    expect(try await clock.longestWait(during: body), within: answerMax)
-    expect(await clock.longestTurn, within: answerMax)
+    expect(try await clock.longestWait(during: body), within: workMax)
+    expect(await clock.longestTurn, within: workMax)
   }
 
   /// Waits until the loop has taken all that the engine has sent.

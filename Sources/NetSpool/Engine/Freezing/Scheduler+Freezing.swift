@@ -74,7 +74,7 @@ extension Scheduler {
       headers.remove(name: name)
     }
     frozen.setHeaders(headers) { operation.engine.fieldMeaning.isSecret($0) }
-    for name in credential?.fieldNames ?? [] where !headers.contains(name) { frozen.secretFields.append(name) }
+    frozen.secretFields += (credential?.fieldNames ?? []).filter { !headers.contains($0) }
     frozen.keyField = keyField
     frozen.tag = own.tag
     frozen.scope = freezing.scope

@@ -67,9 +67,11 @@ enum FailureMapping {
   /// libcurl has no code for a refused CONNECT; its sentence tells. With a proxy, that is what we connect to.
   private static func proxy(_ seen: Evidence) -> NetworkError? {
     guard seen.usesProxy else { return nil }
-    if ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT"].contains(where: {
-      seen.message.contains($0)
-    }) {
+    if ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT", "CONNECT response"].contains(
+      where: {
+        seen.message.contains($0)
+      })
+    {
       return seen.message.contains("407")
         ? NetworkError(.proxyFailed, cause: .authentication) : NetworkError(.proxyFailed, reason: "response")
     }

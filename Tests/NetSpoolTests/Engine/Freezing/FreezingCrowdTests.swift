@@ -28,7 +28,7 @@ import Testing
       try await expectAnswer(on: engine.configuration.queue)
       isOver.set()
       await reading
-      expect(await clock.longestTurn, within: answerMax)
+      expect(await clock.longestTurn, within: workMax)
     }
   }
 
