@@ -52,7 +52,10 @@ extension Scheduler {
       publish(operation, failure)
     }
     let wait = operation.currentWait
-    fanout?.finish(failure) { [unowned self] in askForRest(operation, of: part, wait, after: seconds) }
+    // Its end holds it: nothing else does any more.
+    fanout?.finish(failure) { [unowned self, fanout] in
+      withExtendedLifetime(fanout) { askForRest(operation, of: part, wait, after: seconds) }
+    }
   }
 
   /// What a disk may take to keep a part.
