@@ -79,7 +79,9 @@ extension Scheduler {
     else { return false }
     let now = MonotonicClock.now
     let isKnown = name.isKnown(now)
-    if !isKnown || now - name.foundAt >= OriginName.freshTime { lookUp(host, of: name, for: operation.engine) }
+    if !isKnown || now - name.foundAt >= OriginName.freshTime {
+      lookUp(host, of: name, for: operation.engine)
+    }
     if isKnown, !name.isGoingOn || name.letsGo { return false }
     let connect = operation.timeLimits(operation.sent).connect.seconds
     let left = max(0, operation.secondsLeft(operation.sent, nil))
@@ -161,7 +163,9 @@ extension Scheduler {
   private func otherName(_ settings: HandleSettings, _ engine: UInt64, _ origin: Origin) -> OriginName? {
     if let proxy = settings.proxy(isSecure: origin.isSecure) {
       if proxy.mayExcept(origin.pieces) { return nil }
-      return otherName(proxy.url) { proxy.pieces.map { OriginName($0, failure: NetworkError(.proxyFailed, cause: .connect)) } }
+      return otherName(proxy.url) {
+        proxy.pieces.map { OriginName($0, failure: NetworkError(.proxyFailed, cause: .connect)) }
+      }
     }
     if settings.way.unixSocket != nil { return nil }
     guard let given = settings.way.addresses(of: origin.pieces.host, port: origin.pieces.port) else {

@@ -24,7 +24,9 @@ enum ContentDisposition {
       rest = rest.drop { $0 != UInt8(ascii: ";") }
     }
     rest = rest.dropFirst()
-    return (String(decoding: name, as: UTF8.self).lowercased().filter { $0 != " " && $0 != "\t" }, value)
+    // A longer name is none that is known, and text of strangers may be slow to compare.
+    let text = name.count <= 64 ? String(decoding: name, as: UTF8.self) : ""
+    return (text.lowercased().filter { $0 != " " && $0 != "\t" }, value)
   }
 
   private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8] {

@@ -68,12 +68,19 @@ final class OutputFile {
     let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
     let isPlain = descriptor.status?.isPlainFile == true
     // Devices and pipes may be shared. A file system without locks has none to wait for.
-    if isPlain, flock(descriptor.number, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-      throw .last("write", path)
-    }
+    if isPlain { try lock(descriptor, path) }
     if isPlain, !keeping { try descriptor.resize(to: 0) }
     keepToOwner(descriptor)
     return OutputFile(descriptor)
+  }
+
+  /// Not at the first refusal: a program that is just being started may hold a copy of the descriptor of one who has closed it.
+  private static func lock(_ descriptor: borrowing Descriptor, _ path: String) throws(IOFailure) {
+    for attempt in 1...10 {
+      if flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK { return }
+      if attempt == 10 { throw .last("write", path) }
+      usleep(20_000)
+    }
   }
 
   /// Drops what stands behind so many bytes.

@@ -86,8 +86,7 @@ import Testing
   }
 
   /// An item as the job has it when its body has landed.
-  private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome.Place
-  {
+  private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome.Place {
     let landing = scratch["landing"]
     try Descriptor(opening: landing, O_WRONLY | O_CREAT | O_TRUNC).write(body)
     let item = FetchItem(id: 0, url: "http://h/\(name)", output: name)

@@ -84,7 +84,7 @@ struct URLParserTests {
     "http://u@/",
     "ftp://a/", "mailto:a@b", "a:b", "http://a:b/", "http://a:65536/", "http://a:-1/", "http://a:1:2/",
     "http://u@v@a/",
-    "http://a b/", "http://ä/", "http://a%2Fb/", "http://a%00/", "http://a%/", "http://a\\b/", "http://a+b/",
+    "http://a b/", "http://a%2Fb/", "http://a%00/", "http://a%/", "http://a\\b/", "http://a+b/",
     "http://256.0.0.1/", "http://1.2.3.4.5/", "http://08/", "http://4294967296/", "http://[::1/",
     "http://[::1]x/",
     "http://[::1]80/", "http://[1.2.3.4]/", "http://[]/", "http://::1/", "http://u%0a@a/", "http://a/\u{7F}",
