@@ -23,9 +23,9 @@ enum ChallengeTarget {
     require(challenge.token == nil || challenge.parameters.isEmpty, "it has a token or parameters")
     var text = challenge.scheme
     if let token = challenge.token { text += " \(token)" }
-    let pairs = challenge.parameters.map { name, value in "\(name)=".utf8 + quoted(value) }
+    let pairs = challenge.parameters.map { name, value in Array("\(name)=".utf8) + quoted(value) }
     var bytes = Array(text.utf8)
-    if !pairs.isEmpty { bytes += " ".utf8 + pairs.joined(separator: ", ".utf8) }
+    if !pairs.isEmpty { bytes += Array(" ".utf8) + Array(pairs.joined(separator: ", ".utf8)) }
     var fields = Headers()
     fields.append(name: "WWW-Authenticate".utf8, value: bytes)
     require(AuthenticationChallenge.all(in: fields) == [challenge], "it is read as it was written: \(text)")

@@ -192,7 +192,7 @@ struct RequestTests {
   }
 
   @Test(arguments: [
-    "", "a b", "a/b", "user@a", "exam\nple", "a?b", "ä.example", "a#b", "127.0.0.1:80#x", "a:b:c", "[::1",
+    "", "a b", "a/b", "user@a", "exam\nple", "a?b", "a#b", "127.0.0.1:80#x", "a:b:c", "[::1",
     "[::1]x",
     String(repeating: "a", count: 300), "https://a", "::1]", "256.1.1.1.1:",
   ])

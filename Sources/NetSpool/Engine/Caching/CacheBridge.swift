@@ -113,7 +113,9 @@ struct CacheBridge {
     return cache.question(
       request, method: method, origin: origin.text.utf8.span,
       target: url.utf8.span.extracting(droppingFirst: PlainURL.targetOffset(url)), own: own,
-      from: cache.sender(own: own, operation.account(request), isForeign: target?.isForeign ?? false))
+      from: cache.sender(
+        own: own, operation.account(request), to: origin.text.utf8.span, isForeign: target?.isForeign ?? false
+      ))
   }
 
   /// What is served, which counts as that: nobody is given what a request of ours brought up to date.

@@ -15,7 +15,8 @@ extension EngineCache {
     let pieces = parsed.pieces
     let question = question(
       request, method: .get, origin: pieces.origin.text.utf8.span, target: pieces.pathAndQuery.utf8.span,
-      own: request.headers, from: sender(own: request.headers, request.credentials))
+      own: request.headers,
+      from: sender(own: request.headers, request.credentials, to: pieces.origin.text.utf8.span))
     return question.flatMap { $0.request.isOwn ? nil : $0 }
   }
 

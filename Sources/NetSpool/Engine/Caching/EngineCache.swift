@@ -31,7 +31,7 @@ final class EngineCache: Sendable {
   let store: CacheStore
   /// The engine's fields and account; who sends a request without either of its own; and the scope of its answers.
   private let defaults: Headers
-  private let account: NetworkCredentials?
+  private let account: EngineCredential?
   private let plainSender: CacheSender
   /// What such a request asks, and those of its fields that may count for the key: most often none.
   private let plainRequest: CacheRequest
@@ -54,7 +54,7 @@ final class EngineCache: Sendable {
   private let validations = Atomic(0)
 
   init(
-    store: CacheStore, settings: Settings, headers: Headers, account: NetworkCredentials? = nil,
+    store: CacheStore, settings: Settings, headers: Headers, account: EngineCredential? = nil,
     jar: CookieJar? = nil
   ) {
     self.store = store
@@ -62,7 +62,7 @@ final class EngineCache: Sendable {
     self.settings = settings
     recent = RecentAnswers(bytesMax: settings.recentBytesMax)
     (defaults, self.account) = (headers, account)
-    plainSender = CacheSender(own: Headers(), defaults: headers, account, decodes: true)
+    plainSender = CacheSender(own: Headers(), defaults: headers, account?.credential, decodes: true)
     plainRequest = CacheRequest(headers: plainSender.fields)
     plainRouting = RequestFieldScan.mayRoute(plainSender.fields) ? plainSender.fields : Headers()
     plainScope = Self.scope(settings, own: nil, plainSender)
@@ -115,12 +115,18 @@ final class EngineCache: Sendable {
 
   /// Returns who sends a request with these fields and this account; nil where it brings neither.
   ///
-  /// - Parameter isForeign: it was led to another origin, which sees nothing of the engine's.
-  func sender(own: Headers, _ account: NetworkCredentials?, isForeign: Bool = false) -> CacheSender? {
+  /// - Parameters:
+  ///   - origin: where it goes; the engine's account is for one origin alone.
+  ///   - isForeign: it was led to another origin, which sees nothing of the engine's.
+  func sender(
+    own: Headers, _ account: NetworkCredentials?, to origin: Span<UInt8>, isForeign: Bool = false
+  ) -> CacheSender? {
     let decodes = !own.contains("Range")
     if isForeign { return CacheSender(own: own, defaults: Headers(), nil, decodes: decodes) }
-    if own.count == 0, account == nil { return nil }
-    let all = account?.over(self.account) ?? self.account
+    let isAway = self.account.map { !$0.belongs(to: origin) } ?? false
+    if own.count == 0, account == nil, !isAway { return nil }
+    let engines = isAway ? nil : self.account?.credential
+    let all = account?.over(engines) ?? engines
     return CacheSender(own: own, defaults: defaults, all, decodes: decodes)
   }
 

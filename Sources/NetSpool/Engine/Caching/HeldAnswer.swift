@@ -100,7 +100,7 @@ extension EngineCache {
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), own: request.headers,
-        from: sender(own: request.headers, request.credentials))
+        from: sender(own: request.headers, request.credentials, to: url.extracting(first: originBytes)))
     else { return FirstLook() }
     // Whoever brings conditions, or asks for parts, is answered by the loop; and a loop's own thread does not wait for the
     // disk.

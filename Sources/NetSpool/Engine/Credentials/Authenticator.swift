@@ -256,6 +256,12 @@ struct EngineCredential: Sendable {
     self.origin = origin
   }
 
+  /// The origin, `scheme://host[:port]`, is the one that it goes to.
+  func belongs(to origin: Span<UInt8>) -> Bool {
+    let own = self.origin.utf8.span
+    return own.count == origin.count && own.indices.allSatisfy { own[$0] == origin[$0] }
+  }
+
   /// The credential, if a request goes where it belongs.
   func credential(for request: NetworkRequest) -> NetworkCredentials? {
     guard let parsed = try? URLParser.parse(request.url), parsed.pieces.origin.text == origin else {

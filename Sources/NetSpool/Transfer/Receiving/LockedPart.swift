@@ -34,6 +34,9 @@ struct LockedPart: ~Copyable, Sendable {
     permissions = existing?.permissions ?? SystemText.newFilePermissions
   }
 
+  /// A program that is just being started may hold a copy of the descriptor of one that has let go; 0.1 s.
+  private static let patience: Microseconds = 100_000
+
   /// A file that was published or removed between its opening and its lock is no part any more.
   private static func lock(
     _ name: String, in directory: borrowing FileDescriptor
@@ -41,7 +44,7 @@ struct LockedPart: ~Copyable, Sendable {
     while true {
       let file = try FileDescriptor(
         opening: name, in: directory, flags: O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
-      try file.lock(patience: 0)
+      try file.lock(patience: Self.patience)
       if directory.isName(name, of: file) { return file }
     }
   }
