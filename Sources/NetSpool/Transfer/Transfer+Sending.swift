@@ -86,6 +86,7 @@ extension Transfer {
       if case .bytes(let count) = read {
         exchange.bytesSent += Int64(count)
         multi.didFill()
+        lookAgainAfterHead()
       }
       #if DEBUG
       multi.takesLastByte = exchange.bytesSent == exchange.bytesToSend
@@ -95,6 +96,13 @@ extension Transfer {
       exchange.machine.handle(.fail(error))
       return nil
     }
+  }
+
+  /// An answer over HTTP/2 that has ended before the body was sent: libcurl 7.88 sees its end only when it is told to go on.
+  private func lookAgainAfterHead() {
+    guard exchange.speaksHTTP2, exchange.head != nil, !exchange.pauses.contains(.turn) else { return }
+    multi.postpone(self)
+    pause(.turn)
   }
 
   func rewindBody() -> Bool {

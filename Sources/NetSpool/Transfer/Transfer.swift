@@ -318,8 +318,11 @@ final class Transfer {
     resume(.reader)
   }
 
-  /// The others had their turn.
-  func resumeByTurn() { resume(.turn) }
+  /// The others had their turn. libcurl looks at its connection only where it stood still before.
+  func resumeByTurn() {
+    handle.pause()
+    resume(.turn)
+  }
 
   /// The source has bytes again.
   func resumeSending() { goOn() }

@@ -23,6 +23,7 @@ internal import CNetSpoolShims
 /// | transfers that wait for a connection that turns out to be HTTP/1.1 | go on then | go on when a transfer has ended | `WaitingTransfers` |
 /// | HTTP/2 by prior knowledge on a connection that is used again | code 16 | works | `EasyHandle.servesOnce` |
 /// | a request that a GOAWAY says was not processed | code 16 | sent again | `Transfer.isUnprocessed` |
+/// | an HTTP/2 answer that ends before the body is sent | hangs | ends | `Transfer.fill` |
 /// | an answer that is there as soon as the request is sent | an event tells | is read without one | `MultiHandle.didConnect` |
 ///
 /// Not levelled, because the older one keeps silent about it: see `tellsOfBrokenHTTP2` and `tellsOfCutOffTLS`. In
