@@ -14,6 +14,7 @@
 #error "NetSpool needs libcurl 7.88.1 or later, as Debian 12 and Ubuntu 24.04 have it: use a newer system or build libcurl into /usr/local"
 #endif
 
+#include "lock.h"
 #include "sha256.h"
 #include "system_file.h"
 #include "system_netlink.h"

@@ -83,7 +83,7 @@ extension NetworkEngine {
   public func response(for operation: NetworkOperation) async throws -> NetworkResponse {
     let result: Result<NetworkResponse, NetworkError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        operation.onFinal { continuation.resume(returning: $0) }
+        operation.onEnd { continuation.resume(returning: $0) }
         enqueue(operation)
       }
     } onCancel: {
@@ -121,7 +121,7 @@ extension NetworkEngine {
     }
     let done = DispatchSemaphore(value: 0)
     let result = Mutex<Result<NetworkResponse, NetworkError>?>(nil)
-    operation.onFinal { final in
+    operation.onEnd { final in
       result.withLock { $0 = final }
       done.signal()
     }

@@ -50,7 +50,7 @@ public final class NetworkEngine: Sendable {
   let counters = EngineCounters()
   /// The loop wants to hear when there is room for more of them.
   let isWaitingForRoom = Atomic(false)
-  let caching = Mutex<EngineCache?>(nil)
+  let caching = BusyMutex<EngineCache?>(nil)
   let hasCache = Atomic(false)
   /// Another process keeps the store of its cache; see `useCacheLater`.
   let isCacheBusy = Atomic(false)

@@ -24,7 +24,7 @@ final class BodyReader: Sendable {
       pipe.end(.failure(failure))
       throw failure
     }
-    operation.onFinal { pipe.end($0) }
+    operation.onEnd { pipe.end($0) }
   }
 
   /// Leaves the pipe, as nobody can read any more.

@@ -163,6 +163,8 @@ extension NetworkOperation {
   struct Duties {
     /// Somebody listens to its states, and this one is new.
     fileprivate var isStateHeard: Bool
+    /// Its end may be told on any thread.
+    fileprivate var isAwaited: Bool
     fileprivate var hasStreams = false
     fileprivate var waitsForOthers = false
     fileprivate var hasDependents: Bool
@@ -190,9 +192,12 @@ extension NetworkOperation {
       let isStateHeard = shared.handlers.wantsState && shared.state != state
       shared.outcome = outcome
       shared.state = state
-      if shared.isPlain { return Duties(isStateHeard: isStateHeard, hasDependents: shared.hasDependents) }
+      let isAwaited = shared.isAwaited && !engine.hasWordAtEnds
+      if shared.isPlain {
+        return Duties(isStateHeard: isStateHeard, isAwaited: isAwaited, hasDependents: shared.hasDependents)
+      }
       return Duties(
-        isStateHeard: isStateHeard, hasStreams: !shared.streams.isEmpty,
+        isStateHeard: isStateHeard, isAwaited: isAwaited, hasStreams: !shared.streams.isEmpty,
         waitsForOthers: !shared.dependencies.isEmpty, hasDependents: shared.hasDependents,
         onConclusion: shared.onConclusion)
     }
@@ -208,7 +213,7 @@ extension NetworkOperation {
         if !scheduler.isAlone { scheduler.releaseElsewhere(self) }
       }
     }
-    engine.deliverSoon(self)
+    duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self)
   }
 
   /// Any thread: it never reached the loop.
@@ -269,7 +274,7 @@ extension Scheduler {
     if duties.isStateHeard { tell(operation, .state(outcome.finalState)) }
     let weight = outcome.weight
     operation.engine.willDeliver(weight)
-    tell(operation, .final(weight))
+    duties.isAwaited ? resume(operation, weight) : tell(operation, .final(weight))
     timers.cancel(operation.loop.history?.queueDeadline)
     timers.cancel(operation.loop.history?.ownTotal)
     if duties.hasStreams || duties.waitsForOthers {

@@ -15,6 +15,9 @@ extension NetworkEngine {
     #endif
   }
 
+  /// A closure of the user's has a say in how an operation ends, or hears of it: on the delivery target.
+  var hasWordAtEnds: Bool { configuration.validate != nil || observesEnds }
+
   func prepare(_ request: inout NetworkRequest) throws(NetworkError) {
     guard let prepare = configuration.prepare else { return }
     do {
@@ -172,7 +175,7 @@ final class EndedOperations: Sendable {
     var isFetched = false
   }
 
-  private let state = Mutex(State())
+  private let state = BusyMutex(State())
   private let hasSome = Atomic(false)
 
   /// True when somebody is on the way already, who takes this one along.

@@ -14,6 +14,8 @@ extension NetworkOperation {
     indirect case provisional(NetworkResponse)
     /// With what it counts for.
     case final(Int)
+    /// The same for one that is only awaited: on the loop thread.
+    case awaited(Int)
     /// Nothing of the operation's: what was to come after all events before it.
     case mark(@Sendable () -> Void)
   }
@@ -49,9 +51,15 @@ extension NetworkOperation {
     add(.final(body))
   }
 
+  /// Resumes what waits for either ending, on whatever thread: it runs no code of the user's, who goes on where his task runs.
+  func onEnd(resume body: @escaping @Sendable (Result<NetworkResponse, NetworkError>) -> Void) {
+    add(.awaited(body))
+  }
+
   /// The delivery target.
   func deliver(_ event: Notice) {
     if case .final = event { return deliverFinal(withState: false) }
+    if case .awaited = event { return deliverAwaited() }
     if case .mark(let body) = event { return body() }
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
     if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
@@ -100,6 +108,13 @@ extension NetworkOperation {
       shared.isDelivered = true
       swap(&handlers, &shared.handlers)
     }
+  }
+
+  /// Any thread: resumes what awaits the end, if that is all there is to tell. A handler that has come meanwhile is called where
+  /// handlers are.
+  func deliverAwaited() {
+    let isAwaited = shared.withLock { $0.isAwaited }
+    isAwaited ? deliverFinal(withState: false) : engine.deliverLate { [self] in deliverEnd() }
   }
 
   private func deliverFinal(withState: Bool) {
@@ -186,7 +201,7 @@ extension NetworkOperation {
     switch (handler, outcome) {
     case (.completion(let body), .success(let response)): body(response)
     case (.failure(let body), .failure(let failure)): body(failure)
-    case (.final(let body), _): body(outcome.result)
+    case (.final(let body), _), (.awaited(let body), _): body(outcome.result)
     case (.ended(let body), _): body()
     default: break
     }
@@ -223,6 +238,8 @@ struct Handlers: Sendable {
     case failure(@Sendable (NetworkError) -> Void)
     /// Either ending.
     case final(@Sendable (Result<NetworkResponse, NetworkError>) -> Void)
+    /// The same for one who waits, on any thread.
+    case awaited(@Sendable (Result<NetworkResponse, NetworkError>) -> Void)
     /// Our own bookkeeping: either ending, after the user's closures of that time; catches nothing.
     case ended(@Sendable () -> Void)
     case uploadProgress(@Sendable (TransferProgress) -> Void)
@@ -274,6 +291,11 @@ struct Handlers: Sendable {
     return rest.contains(where: matches)
   }
 
+  /// There is one, which waits for the end and may be told on any thread.
+  var isAwaitedAlone: Bool {
+    if second == nil, case .awaited? = first { true } else { false }
+  }
+
   var wantsState: Bool { contains { if case .state = $0 { true } else { false } } }
   var wantsAttempts: Bool { contains { if case .attempt = $0 { true } else { false } } }
   var wantsInformational: Bool { contains { if case .informational = $0 { true } else { false } } }
@@ -282,7 +304,7 @@ struct Handlers: Sendable {
   var catchesFailures: Bool {
     contains { handler in
       switch handler {
-      case .failure, .final: true
+      case .failure, .final, .awaited: true
       default: false
       }
     }

@@ -48,6 +48,9 @@ extension NetworkOperation {
     /// It has none of that.
     var isPlain: Bool { rares.isEmpty }
 
+    /// Nothing is to be done at its end but to resume what waits for it.
+    var isAwaited: Bool { handlers.isAwaitedAlone && demand == nil }
+
     /// Of making it: delivered when it is enqueued.
     var failure: NetworkError? {
       get { isPlain ? nil : rares[0].failure }

@@ -107,7 +107,7 @@ final class Scheduler {
     outbox = Outbox { delivery in
       delivery.operation.deliver(delivery.event)
       switch delivery.event {
-      case .final(let weight): delivery.operation.engine.didDeliver(weight)
+      case .final(let weight), .awaited(let weight): delivery.operation.engine.didDeliver(weight)
       case .frozen: driver.decrement()  // it waits on the disk, and the queue not for it
       default: break
       }
@@ -281,6 +281,11 @@ final class Scheduler {
   func tell(_ operation: NetworkOperation, _ event: NetworkOperation.Notice) {
     outbox.put(
       Delivery(operation: operation, event: event), to: operation.engine.target, key: operation.engine.id)
+  }
+
+  /// Has this loop itself resume what awaits an end, with the others of the turn.
+  func resume(_ operation: NetworkOperation, _ weight: Int) {
+    outbox.put(Delivery(operation: operation, event: .awaited(weight)), to: .loopThread, key: 0)
   }
 
   /// Lets those go that waited for it.

@@ -35,12 +35,12 @@ final class SharedWidth: Sendable {
     }
   }
 
-  private let state: Mutex<State>
+  private let state: BusyMutex<State>
   private let waitingCount = Atomic(0)
   private let isBeyond = Atomic(false)
 
   init(limit: Int, loops: Int) {
-    state = Mutex(State(limit: limit, held: Array(repeating: 0, count: loops)))
+    state = BusyMutex(State(limit: limit, held: Array(repeating: 0, count: loops)))
   }
 
   private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {

@@ -20,7 +20,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     var isClosed = false
   }
 
-  private let state = Mutex(State())
+  private let state = BusyMutex(State())
 
   init() {}
 

@@ -18,7 +18,7 @@ final class BudgetCounter: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = BusyMutex(State())
 
   func wait() -> Wait {
     let now = MonotonicClock.now

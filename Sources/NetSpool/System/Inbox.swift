@@ -24,10 +24,10 @@ final class Inbox<Work: InboxWork & Sendable & ~Copyable>: Sendable {
     }
   }
 
-  private let state: Mutex<State>
+  private let state: BusyMutex<State>
   private let calls = SystemSemaphore()
 
-  init(_ work: consuming sending Work) { state = Mutex(State(work)) }
+  init(_ work: consuming sending Work) { state = BusyMutex(State(work)) }
 
   /// Looks at the work, or changes what no thread is to be called for.
   func withLock<Result: Sendable>(_ body: (inout Work) -> Result) -> Result {

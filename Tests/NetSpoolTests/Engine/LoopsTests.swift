@@ -331,14 +331,42 @@ struct LoopsTests {
 
   // MARK: Descriptors
 
-  @Test func `a queue has as many loops as descriptors allow, which share what is kept open`() {
+  @Test func `a queue has as many loops as descriptors allow`() {
     let four = NetworkQueue.Loops.fixed(4)
     let limits = [32, 64, 128, 255, 256, 1024, .max]
     #expect(limits.map { four.count(descriptors: $0) } == [1, 1, 2, 3, 4, 4, 4])
-    #expect(MultiHandle.connectionsMax(descriptors: 1024, loops: 1) == 256)
-    #expect(MultiHandle.connectionsMax(descriptors: 1024, loops: 4) == 64)
-    #expect(MultiHandle.connectionsMax(descriptors: 256, loops: 4) == 16)
-    #expect(MultiHandle.connectionsMax(descriptors: 16, loops: 1) == 4)
+  }
+
+  @Test func `a loop keeps as many connections as it has had in flight within a minute`() {
+    var kept = KeptConnections(descriptors: 1024, loops: 8)
+    #expect(kept.count == 32)
+    #expect((1...32).allSatisfy { kept.change(running: $0, now: 1) == nil })
+    #expect(kept.change(running: 33, now: 1) == 41)
+    #expect((34...41).allSatisfy { kept.change(running: $0, now: 1) == nil })
+    #expect(kept.change(running: 64, now: 2) == 80)
+    #expect(kept.change(running: 10, now: 60_000_001) == 64)
+    #expect(kept.change(running: 12, now: 100_000_000) == nil)
+    #expect(kept.change(running: 10, now: 120_000_001) == 32)
+  }
+
+  @Test func `eight loops keep the connections of 512 requests in flight`() async throws {
+    let count = LongRun.isOn ? 10_000 : 3_000
+    try await withLoops(8) {
+      $0.sizing = .fixed(32)
+      $0.maximumConcurrent = 512
+    } _: { queue in
+      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      let origins = try (0..<16).map { _ in try ScriptedOrigin() }
+      for origin in origins { origin.fallback(.text("ok")) }
+      let ended = Counter()
+      for number in 0..<count {
+        let operation = engine.operation(url: origins[number % 16].url("/\(number)"))
+        operation.onFinal { result in if result.answer?.status == 200 { ended.add() } }
+        engine.enqueue(operation)
+      }
+      #expect(await until { ended.value == count })
+      #expect(origins.map(\.connectionCount).reduce(0, +) <= 512)
+    }
   }
 
   // MARK: Parts

@@ -81,7 +81,7 @@ final class RecentAnswers: Sendable {
     }
   }
 
-  private let state = Mutex(State())
+  private let state = BusyMutex(State())
   /// Of all of them; with more, it begins anew.
   private let bytesMax: Int
   private static let slotsAtFirst = 1 << 10

@@ -8,7 +8,7 @@ final class CacheStoreCore: Sendable {
   let copies: BodyCopies
   let shared = Inbox(CacheSharedState())
   /// Never on a loop. Before `shared`, where both are taken.
-  let views = Mutex(StoreViews())
+  let views = BusyMutex(StoreViews())
   /// Somebody has waited for the views in vain, and nobody has had them since.
   let areViewsStuck = Atomic(false)
   /// How many changes this process has made; counted under `shared`.

@@ -24,7 +24,7 @@ internal import Synchronization
   private let mapAddress: Atomic<UInt>
   private let generation = ForkGuard.generation
   private let holders = Atomic<Int>(1)
-  private let readers = Mutex<[UInt]>([])
+  private let readers = BusyMutex<[UInt]>([])
   /// How far the disk has set room aside.
   private let spareEnd: Atomic<Int>
 

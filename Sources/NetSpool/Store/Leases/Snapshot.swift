@@ -23,7 +23,7 @@ internal import Synchronization
   private let mappedPages: MappedPages
   /// What stands in the trees and is not to be found.
   private let removals: [Removal]
-  private let state: Mutex<State>
+  private let state: BusyMutex<State>
   /// The first of a list of leases that have ended. Taken as a whole, so nobody who joins it needs a lock.
   private let ended = Atomic<Int>(Lease.none)
   /// Whether it is not current any more: then the last lease ends it.
@@ -56,7 +56,7 @@ internal import Synchronization
     number = Self.lastNumber.add(1, ordering: .relaxed).newValue
     fileBytes = environment.fileBytes
     began = MonotonicClock.now
-    state = Mutex(State(transaction: transaction))
+    state = BusyMutex(State(transaction: transaction))
   }
 
   var hasEnded: Bool { state.withLock { $0.transaction == nil } }

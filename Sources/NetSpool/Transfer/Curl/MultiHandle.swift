@@ -6,12 +6,6 @@ internal import CNetSpoolUV
 /// (curl_multi_socket_action(3)).
 @safe
 final class MultiHandle {
-  /// Connections kept open, explicit: unset, libcurl drops warm ones after a burst. A quarter of the descriptors that the
-  /// process may have, so that idle ones leave room for others; the loops of a queue have equal parts of them.
-  static func connectionsMax(descriptors: Int, loops: Int) -> Int {
-    max(4, min(256, descriptors / 4) / loops)
-  }
-
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
   /// A model's, which plays libcurl and all origins.
@@ -43,6 +37,8 @@ final class MultiHandle {
   private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
   private var running = 0
+  /// How many connections libcurl keeps open.
+  private var kept: KeptConnections
   var isUnused: Bool { running == 0 }
   /// How many transfers were made for it, one for each host at least.
   var transfersMade = 0
@@ -60,14 +56,15 @@ final class MultiHandle {
     self.cookies = cookies
     unsafe self.multi = multi
     rests = WriteRests(loop: loop)
+    kept = KeptConnections(descriptors: DescriptorRoom.limit, loops: loops)
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
       self.loop.markDirty()
     }
-    install(connectionsMax: Self.connectionsMax(descriptors: DescriptorRoom.limit, loops: loops))
+    install()
   }
 
-  private func install(connectionsMax: Int) {
+  private func install() {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe cnetspool_multi_set_socket_callback(multi) { _, descriptor, what, context, _ in
       unsafe Unmanaged<MultiHandle>.fromOpaque(context!).takeUnretainedValue().watch(descriptor, what)
@@ -79,7 +76,7 @@ final class MultiHandle {
       return 0
     }
     unsafe cnetspool_multi_set_pointer(multi, CURLMOPT_TIMERDATA, context)
-    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsMax)
+    unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, kept.count)
     unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, 100)
   }
 
@@ -92,6 +89,9 @@ final class MultiHandle {
     loop.assertOnLoop()
     running += 1
     if let wire { return wire.began(transfer) }
+    if let count = kept.change(running: running, now: transfer.exchange.startedAt) {
+      unsafe cnetspool_multi_set_long(multi, CURLMOPT_MAXCONNECTS, count)
+    }
     unsafe curl_multi_add_handle(multi, transfer.handle.easy)
   }
 
@@ -391,4 +391,37 @@ extension MultiHandle {
 
   /// Later the port is another connection's.
   private static let cutMax: Microseconds = 1_000_000
+}
+
+/// How many connections a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many as have been
+/// in flight lately, for with fewer each request beyond them would open one. What is in flight is bounded by the descriptors that
+/// are free (`DescriptorWidth`), whatever other loops do.
+struct KeptConnections {
+  /// After a minute with fewer in flight the others go, the oldest first.
+  private static let agesAfter: Microseconds = 60_000_000
+
+  private let least: Int
+  private(set) var count: Int
+  private var peak = 0
+  private var peakSince: Microseconds = 0
+
+  init(descriptors: Int, loops: Int) {
+    least = max(4, min(256, descriptors / 4) / loops)
+    count = least
+  }
+
+  /// Returns the new number when it changes.
+  mutating func change(running: Int, now: Microseconds) -> Int? {
+    peak = max(peak, running)
+    if running > count {
+      count = running + running / 4  // so that a burst changes it a few times only
+      return count
+    }
+    guard now - peakSince >= Self.agesAfter else { return nil }
+    let needed = max(least, peak)
+    (peak, peakSince) = (running, now)
+    guard needed < count else { return nil }
+    count = needed
+    return count
+  }
 }
