@@ -84,7 +84,7 @@ extension NetworkImage {
   }
 }
 
-/// Somebody who waits for pixels, and may go.
+/// A call that waits for pixels, and may go.
 private final class PixelWork: Sendable {
   private enum State {
     case beginning

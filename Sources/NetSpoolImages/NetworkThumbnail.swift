@@ -5,7 +5,7 @@ public import NetSpool
 public struct NetworkThumbnail: Sendable {
   /// The file: its bytes, format and size in pixels.
   public let image: NetworkImage
-  /// Whether it was in the cache: then nothing was decoded.
+  /// True when it was in the cache: then nothing was decoded.
   public let isFromCache: Bool
   /// The URL that answered, after redirects; of one from the cache the one that was asked for.
   public let finalURL: String

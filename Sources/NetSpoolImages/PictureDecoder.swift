@@ -32,11 +32,11 @@ package enum PictureRejection: String, Error, CaseIterable {
   case tooManyOpenFiles
   /// It could not be started: the system has no process left, or no memory.
   case unstarted
-  /// Nobody wants it any more.
+  /// It is no longer wanted.
   case cancelled
 }
 
-/// Who makes thumbnails: libvips in this process, or a process of its own for each thread.
+/// The maker of thumbnails: libvips in this process, or a process of its own for each thread.
 package protocol PictureDecoder: Sendable {
   /// Blocks until it is made. `isUnwanted` is asked now and then, on any thread.
   func make(

@@ -9,7 +9,7 @@ internal import Synchronization
 /// Pictures on their way take no more than `bytesMax` together, by four bytes for each of their pixels, which is what a
 /// decoder takes that cannot decode in rows. One alone may take more, as far as its limits let it.
 package final class PicturePool: Sendable {
-  /// One for the process: its threads are as many as its processors.
+  /// The pool of the process: its threads are as many as its processors.
   static let shared = PicturePool(LibraryDecoder())
 
   private struct State {
@@ -26,7 +26,7 @@ package final class PicturePool: Sendable {
       waiting[place].append(job)
     }
 
-    /// Whose turn it is, and in which line it stands.
+    /// A waiting picture and its place in line.
     var first: (job: Job, place: Int)? {
       mutating get {
         for place in waiting.indices.reversed() {
@@ -108,7 +108,7 @@ package final class PicturePool: Sendable {
     }
   }
 
-  /// Nil when there is nothing to do, or no room for it: then those who make room go on.
+  /// Nil when there is nothing to do, or no room for it: then calls that make room go on.
   private func next() -> Job? {
     state.withLock { state in
       if let (job, index) = state.first, state.bytes == 0 || state.bytes + job.bytes <= bytesMax {

@@ -147,7 +147,7 @@ extension ThumbnailOperation {
 }
 
 extension PictureRejection {
-  /// What is not the picture's fault has another code, with which it may be asked for again.
+  /// Failures that are not the picture's fault have another code, with which it may be asked for again.
   fileprivate var code: NetworkError.Code {
     switch self {
     case .tooManyOpenFiles: .tooManyOpenFiles

@@ -1,13 +1,13 @@
 #if Images
 internal import NetSpool
 
-/// What is to become of a picture. Two that are equal share one entry of the cache.
+/// The thumbnail that a picture becomes. Equal transforms share an entry of the cache.
 public struct ThumbnailTransform: Hashable, Sendable {
   /// The longest side in pixels, 1 to 16,383: a smaller picture stays as it is. 256 by default.
   public var maxSide: Int
-  /// What it is written as. `.webP` by default.
+  /// The format that it is written in. `.webP` by default.
   public var format: Format
-  /// How it is brought to the size. `.contain` by default.
+  /// The way it is brought to the size. `.contain` by default.
   public var fit: Fit
   /// 1 to 100, for formats that lose something; 75 by default, 50 of AVIF, which looks like it.
   public var quality: Int
@@ -20,7 +20,7 @@ public struct ThumbnailTransform: Hashable, Sendable {
     self.quality = quality ?? (format == .avif ? 50 : 75)
   }
 
-  /// What a thumbnail is written as.
+  /// The format of a thumbnail.
   public enum Format: String, Sendable, CaseIterable {
     /// WebP, lossy; keeps transparency.
     case webP = "webp"
@@ -35,7 +35,7 @@ public struct ThumbnailTransform: Hashable, Sendable {
     public var mimeType: String { "image/\(rawValue)" }
   }
 
-  /// How a picture that is not square comes to its size.
+  /// The way a picture that is not square comes to its size.
   public enum Fit: String, Sendable, CaseIterable {
     /// All of it, its shape kept: the longer side is `maxSide`.
     case contain
@@ -59,12 +59,12 @@ public struct ThumbnailTransform: Hashable, Sendable {
   var name: String { "thumbnail 2 \(maxSide) \(format.rawValue) \(fit.rawValue) \(quality)" }
 }
 
-/// What a picture may cost. One that costs more is refused, `.imageRejected`.
+/// The limits of a picture. A picture beyond them is refused, `.imageRejected`.
 public struct ThumbnailLimits: Hashable, Sendable {
   /// Columns times rows, by what the file says of itself, before anything is decoded; 64 million by default.
   public var pixelsMax = 64_000_000
-  /// How long one picture may take; 10 s by default. Looked at every few rows: a decoder that works in one piece (AVIF,
-  /// HEIF, progressive JPEG) is held up by `pixelsMax` alone.
+  /// The time that a picture may take; 10 s by default. Looked at every few rows: a decoder that works in one
+  /// piece (AVIF, HEIF, progressive JPEG) is held up by `pixelsMax` alone.
   public var timeMax = Duration.seconds(10)
 
   /// All defaults.

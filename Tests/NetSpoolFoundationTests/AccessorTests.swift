@@ -72,7 +72,7 @@ struct AccessorTests {
   @Test(arguments: rows)
   func `Each body is what it is and nothing else, and its bytes stay`(_ row: Row) async throws {
     try await withResponse(row.bytes, type: row.type) { response in
-      #expect((response.jsonObject != nil) == row.formats.contains(.json), "JSON")
+      #expect((response.json != nil) == row.formats.contains(.json), "JSON")
       #expect((response.propertyList != nil) == row.formats.contains(.propertyList), "property list")
       #expect((response.xml != nil) == row.formats.contains(.xml), "XML")
       if row.formats.isDisjoint(with: [.json]) {
@@ -92,14 +92,14 @@ struct AccessorTests {
       let response = try await engine.response(for: operation)
       // then
       #expect(response.data.isEmpty)
-      #expect(response.jsonObject == nil)
-      #expect(throws: DecodingError.self) { try response.decoded(as: [Int].self) }
+      #expect(response.json == nil)
+      #expect(throws: NetworkError.self) { try response.decoded(as: [Int].self) }
     }
   }
 
   @Test func `JSON as objects`() async throws {
     try await withResponse(Array(#"{"a": [1, 2.5, true, null, "é"]}"#.utf8)) { response in
-      let list = try #require((response.jsonObject as? [String: Any])?["a"] as? [Any])
+      let list = try #require((response.json as? [String: Any])?["a"] as? [Any])
       #expect(list[0] as? Int == 1)
       #expect(list[1] as? Double == 2.5)
       #expect(list[2] as? Bool == true)
@@ -129,7 +129,7 @@ struct AccessorTests {
       origin.on("/") { request in .bytes(shown[Int(request.query ?? "") ?? 0]) }
       for index in bodies.indices {
         let response = try await engine.response(for: engine.operation(path: "/?\(index)"))
-        _ = (response.jsonObject, response.propertyList, response.xml)
+        _ = (response.json, response.propertyList, response.xml)
         _ = try? response.decoded(as: [String: Int].self)
         _ = try? response.decoded(as: [String: Int].self, decoder: PropertyListDecoder())
         #expect([UInt8](response.body) == bodies[index], "seed \(seed), body \(index)")

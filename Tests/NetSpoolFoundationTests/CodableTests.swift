@@ -84,9 +84,12 @@ struct CodableTests {
     }
   }
 
-  @Test func `JSON of another shape is an error, and the bytes stay`() async throws {
+  @Test func `JSON of another shape is an error with the decoder's inside, and the bytes stay`() async throws
+  {
     try await withResponse(Array(#"{"article": 1}"#.utf8)) { response in
-      #expect(throws: DecodingError.self) { try response.decoded(as: Order.self) }
+      let error = #expect(throws: NetworkError.self) { try response.decoded(as: Order.self) }
+      #expect(error?.code == .decodeFailed && error?.thrown is DecodingError)
+      #expect(error?.response?.text == #"{"article": 1}"#)
       #expect(response.text == #"{"article": 1}"#)
     }
   }

@@ -83,7 +83,7 @@ struct PropertyListTests {
   func `What unfolds, is too deep or points outside is refused at once`(_ sample: Sample) async throws {
     try await withResponse(sample.bytes) { response in
       #expect(response.propertyList == nil)
-      #expect(throws: DecodingError.self) {
+      #expect(throws: NetworkError.self) {
         try response.decoded(as: [String].self, decoder: PropertyListDecoder())
       }
     }

@@ -147,7 +147,7 @@ struct PictureDecoderTests {
     #expect(try make(TestPicture.gif, ThumbnailTransform(format: .png)).width == 2)
   }
 
-  @Test func `a picture nobody wants any more, or that takes too long, is given up`() throws {
+  @Test func `a picture that is no longer wanted, or that takes too long, is given up`() throws {
     let large = TestPicture.noise(3_000, 2_000)
     #expect(reason { try make(large, .init(maxSide: 2_000), isUnwanted: { true }) } == .cancelled)
     var limits = ThumbnailLimits()

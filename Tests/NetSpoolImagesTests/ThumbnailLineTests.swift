@@ -36,7 +36,7 @@ struct ThumbnailLineTests {
   }
 
   @Test(arguments: ["tag", "where", "all", "shutDown"])
-  func `who cancels by the engine reaches pictures that are with a decoder or wait for one`(how: String)
+  func `a cancel by the engine reaches pictures that are with a decoder or wait for one`(how: String)
     async throws
   {
     try await ImagesBench.run { bench in

@@ -79,7 +79,7 @@ struct ThumbnailTests {
     }
   }
 
-  @Test func `who hears of every ending hears of thumbnails that need no request`() async throws {
+  @Test func `a handler of every ending hears of thumbnails that need no request`() async throws {
     let heard = Journal<String>()
     try await ImagesBench.run {
       $0.onEnd = { operation, result, _ in

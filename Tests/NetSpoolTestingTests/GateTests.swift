@@ -73,7 +73,7 @@ import Testing
 
   /// In a function of its own: blocking is for code that is not asynchronous.
   private func blockingWait(_ origin: ScriptedOrigin) -> Bool {
-    origin.waitForRequests(1, within: .milliseconds(5))
+    origin.blockForRequests(1, within: .milliseconds(5))
   }
 
   @Test func `ends waiting when the task is cancelled`() async throws {
@@ -87,6 +87,6 @@ import Testing
     let origin = try ScriptedOrigin()
     let client = try connected(origin)
     for path in ["/1", "/2", "/3"] { client.ask(path) }
-    #expect((0..<3).map { _ in origin.takeRequest()?.path } == ["/1", "/2", "/3"])
+    #expect((0..<3).map { _ in origin.blockForRequest()?.path } == ["/1", "/2", "/3"])
   }
 }

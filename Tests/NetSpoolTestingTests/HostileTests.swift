@@ -27,7 +27,7 @@ import Testing
       let length = behaviour.method == "POST" ? "Content-Length: 4\r\n" : ""
       client.ask(behaviour.path, method: behaviour.method, fields: fields + length)
       if behaviour.name == "stall_request" {
-        #expect(origin.waitForHits(behaviour.path, 1))
+        #expect(origin.blockForHits(behaviour.path, 1))
         continue
       }
       #expect(

@@ -7,7 +7,7 @@ import Testing
     let client = try connected(origin)
     let text = "PuT /a%20b?c=d&e HTTP/1.1\r\nhOsT: t\r\nX-A:  one \r\nx-a: two\r\nContent-Length: 5\r\n\r\n"
     client.send(text + "hello")
-    let request = try #require(origin.takeRequest())
+    let request = try #require(origin.blockForRequest())
     #expect(request.method == "PuT")
     #expect(request.target == "/a%20b?c=d&e")
     #expect(request.path == "/a%20b")
@@ -49,7 +49,7 @@ import Testing
     client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.count)\r\n\r\n")
     client.send(body)
     #expect(client.readAnswer().body == "ok")
-    let request = try #require(origin.takeRequest())
+    let request = try #require(origin.blockForRequest())
     #expect(request.body == Array(body.prefix(10)))
     #expect(request.bodyCount == body.count)
     #expect(request.bodyHash == FNV1a.hash(body))
@@ -69,6 +69,32 @@ import Testing
     #expect(origin.requests.map(\.number) == [1_497, 1_498, 1_499])
     origin.forgetRequests()
     #expect(origin.requestCount == 0)
+  }
+
+  @Test func `drops the oldest requests when their bodies fill the room`() throws {
+    var limits = OriginLimits()
+    limits.keptBytesMax = 1_000
+    let origin = try ScriptedOrigin(limits: limits)
+    origin.fallback(.status(200))
+    let client = try connected(origin)
+    for _ in 0..<20 {
+      client.send(
+        "POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n" + String(repeating: "a", count: 100))
+      _ = client.readHead()
+    }
+    #expect(origin.requestCount == 20 && origin.requests.last?.number == 19)
+    #expect(origin.requests.reduce(0) { $0 + $1.body.count } <= 1_000)
+  }
+
+  @Test func `keeps a body of several MiB whole`() throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.text("ok"))
+    let body = BodyPattern.bytes(3 << 20)
+    let client = try connected(origin)
+    client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: \(body.count)\r\n\r\n")
+    client.send(body)
+    #expect(client.readAnswer().body == "ok")
+    #expect(origin.requests.first?.body == body)
   }
 
   static let wrong: [(String, Int)] = [

@@ -15,6 +15,13 @@ import Testing
     #expect(origin.requests.map(\.query) == ["x=0", "x=1", "x=2"])
   }
 
+  @Test func `a type that is given takes the place of the usual one`() throws {
+    let answer = Answer.text("<a/>").header("content-type", "text/xml").header("X-A", "1")
+    #expect(answer.headers.map(\.description) == ["content-type: text/xml", "X-A: 1"])
+    let twice = answer.header("Content-Type", "text/html")
+    #expect(twice.headers.all("Content-Type") == ["text/xml", "text/html"])
+  }
+
   @Test func `answers pipelined requests in order`() throws {
     let origin = try ScriptedOrigin()
     origin.fallback { .text($0.path) }

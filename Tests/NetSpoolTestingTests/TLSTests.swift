@@ -6,7 +6,7 @@ import Testing
 
 /// Who trusts a ``ScriptedOrigin`` with TLS, and what it speaks.
 @Suite struct TLSTests {
-  @Test func `nobody trusts it who was not given its authority`() async throws {
+  @Test func `no client trusts it that was not given its authority`() async throws {
     let origin = try ScriptedOrigin(tls: .selfSigned)
     let other = try ScriptedOrigin(tls: .selfSigned)
     let client = try Client(other) { $0.port = origin.port }
@@ -37,7 +37,7 @@ import Testing
     #expect(response.text == "shop.example.org:\(origin.port)")
   }
 
-  @Test func `URLs say https and nobody else has an authority`() throws {
+  @Test func `URLs say https and no other origin has its authority`() throws {
     let origin = try ScriptedOrigin(tls: .selfSigned, starts: false)
     #expect(origin.url("/a") == "https://127.0.0.1:\(origin.port)/a")
     #expect(origin.certificateAuthority?.hasPrefix("-----BEGIN CERTIFICATE-----\n") == true)
@@ -45,7 +45,7 @@ import Testing
     #expect(plain.certificateAuthority == nil)
   }
 
-  @Test func `a client that speaks no TLS is rejected and harms nobody`() async throws {
+  @Test func `a client that speaks no TLS is rejected and harms no other`() async throws {
     let origin = try ScriptedOrigin(tls: .selfSigned)
     let raw = try #require(RawClient(port: origin.port))
     raw.ask("/")

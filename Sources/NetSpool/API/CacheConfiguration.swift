@@ -3,31 +3,32 @@ public struct CacheConfiguration: Sendable {
   /// All defaults.
   public init() {}
 
-  /// Where the store lies. Nil, the default, is `$XDG_CACHE_HOME/netspool/<name>`, or `~/.cache/netspool/<name>`,
-  /// with the engine's `storageName`. Made with mode 0700 if it is not there. Engines, and processes, that name
-  /// the same directory share the store.
+  /// The store's directory. Nil, the default, is `$XDG_CACHE_HOME/netspool/<name>`, or
+  /// `~/.cache/netspool/<name>`, with the engine's `storageName`. Made with mode 0700 if it is not there.
+  /// Engines, and processes, that name the same directory share the store.
   public var directory: String?
   /// Bytes on disk, all engines of the store together; 1 GiB; 1 MiB to 16 TiB. What was used longest ago goes first. The store's
   /// first user decides.
   public var bytesMax = 1 << 30
   /// The largest body that is stored, in bytes; 16 MiB, and never more than `bytesMax`.
   public var bodyBytesMax = 16 << 20
-  /// What counts as fresh; `.standard`, RFC 9111.
+  /// The rules of freshness; `.standard`, RFC 9111.
   public var rules = CacheRules.standard
   /// The policy of requests that name none; `.automatic`.
   public var defaultPolicy = CachePolicy.automatic
   /// The engine's part of the store, which `emptyCache()` empties; `default`. At most 64 bytes.
   public var namespace = "default"
-  /// Bytes that this namespace may take of the store, for all engines and processes from then on, whoever opened the store
-  /// first; nil, the default, leaves it as it is: all of the store unless somebody has set it.
+  /// Bytes that this namespace may take of the store, for all engines and processes from then on, also those
+  /// that opened it before; nil, the default, leaves it as it is: all of the store, unless it has been set.
   public var namespaceBytesMax: Int?
   /// Names whose answers these are; see `NetworkRequest.credentialScope`. Nil by default; empty is nil.
   public var credentialScope: String?
-  /// Whether equal GETs of several processes that name the same directory ask the origin once; true. While the cache cannot
-  /// answer, one process asks and the others wait, each within its own limits of time, until the answer is stored; when it
-  /// turns out at its head that it cannot be, all of them ask at once, and for the next 60 s nobody waits for that URL. A
-  /// process that died or was stopped is waited for no longer than a second. Questions whether what is held still holds are
-  /// each process's own. False for an engine that asks without regard to others; they do not wait for it either.
+  /// Lets equal GETs of several processes that name the same directory ask the origin once; true. While the
+  /// cache cannot answer, one process asks and the others wait, each within its own limits of time, until the
+  /// answer is stored; when it turns out at its head that it cannot be, all of them ask at once, and for the
+  /// next 60 s no request waits for that URL. A process that died or was stopped is waited for no longer than
+  /// a second. Questions whether what is held still holds are each process's own. False for an engine that
+  /// asks without regard to others; they do not wait for it either.
   public var coalescesAcrossProcesses = true
   /// Bytes of held bodies that may be copied out of the file; 256 MiB. A body that is held for over 2 s is copied once,
   /// however many answers hold it, so that the file's old pages can be used again. Beyond it held bodies stay where they
@@ -40,17 +41,18 @@ public struct CacheConfiguration: Sendable {
   public var residentBytesMax: Int?
 }
 
-/// What a request wants of the cache. Only GET and HEAD are answered from it, and only while the engine has one.
+/// The use that a request makes of the cache. Only GET and HEAD are answered from it, and only while the
+/// engine has one.
 public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
   /// The rules decide (RFC 9111): what is fresh is served without the network, what is stale is revalidated.
   /// One completion. The default.
   case automatic
-  /// What is held is delivered at once (`isFinal` false), then what the origin says. The only policy that calls
+  /// The stored answer is delivered at once (`isFinal` false), then the origin's. The only policy that calls
   /// `onCompletion` twice.
   case cachedThenFresh
-  /// What is held is served, however old it is, and brought up to date for the next time.
+  /// The stored answer is served, however old it is, and brought up to date for the next time.
   case staleWhileRevalidate
-  /// What is held is served, however old it is; the network is asked only when nothing is held.
+  /// The stored answer is served, however old it is; the network is asked only when there is none.
   case preferCached
   /// Never asks the network: `.notCached` when nothing is held.
   case onlyIfCached
@@ -66,13 +68,13 @@ public enum CachePolicy: String, Sendable, Hashable, CaseIterable {
 ///
 /// `no-store`, `Vary` and partial answers are no matter of rules: they are the same in each.
 public struct CacheRules: Sendable, Hashable {
-  /// How long answers last that say nothing.
+  /// The lifetimes of answers that state none.
   var heuristics = CacheHeuristics.standard
   var noCacheSeconds: Int64 = 0
 
-  /// Whether the cache serves several users, so that the rules for shared caches apply (RFC 9111 section 3): `private`
-  /// and `Set-Cookie` are not stored, `s-maxage` and `proxy-revalidate` count, `Authorization` needs permission (section
-  /// 3.5); false.
+  /// True when the cache serves several users, so that the rules for shared caches apply (RFC 9111 section
+  /// 3): `private` and `Set-Cookie` are not stored, `s-maxage` and `proxy-revalidate` count, `Authorization`
+  /// needs permission (section 3.5); false.
   public var isShared = false
 
   /// The same as `.standard`, to change.
@@ -93,7 +95,7 @@ public struct CacheRules: Sendable, Hashable {
 }
 
 extension CacheRules {
-  /// Whether answers without an explicit lifetime get one from the numbers below (RFC 9111 section 4.2.2); true.
+  /// Gives answers without an explicit lifetime one from the numbers below (RFC 9111 section 4.2.2); true.
   /// Setting it to false sets those numbers to zero.
   public var usesHeuristics: Bool {
     get { heuristics != .none }
@@ -131,7 +133,7 @@ extension CacheRules {
     set { heuristics.lastModifiedSecondsMax = newValue.components.seconds }
   }
 
-  /// Whether the numbers above count even when the origin sent `Expires`; false, `.relaxed` true. RFC 9111
+  /// Lets the numbers above count even when the origin sent `Expires`; false, `.relaxed` true. RFC 9111
   /// section 4.2.2 forbids it.
   public var overridesExpires: Bool {
     get { heuristics.overridesExpires }
@@ -146,9 +148,9 @@ extension CacheRules {
   }
 }
 
-/// What a store holds, and what it did since this process opened it.
+/// The contents of a store, and its work since this process opened it.
 public struct CacheStatistics: Sendable, Hashable {
-  /// Whether the store can be written. Lookups find what is there in any case.
+  /// The state of writing to the store. Lookups find what is there in any case.
   public enum State: Sendable, Hashable {
     /// All is well.
     case open
@@ -158,7 +160,7 @@ public struct CacheStatistics: Sendable, Hashable {
     case failed
   }
 
-  /// How the last attempt to write went.
+  /// The result of the last attempt to write.
   public internal(set) var state = State.open
   /// Stored answers, all engines and processes together, as of the last write of this process.
   public internal(set) var entries = 0

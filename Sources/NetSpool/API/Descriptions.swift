@@ -77,7 +77,7 @@ extension Multipart: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkRequest.Body: CustomStringConvertible, CustomReflectable {
-  /// What kind it is and how long, a form with the values of secret names masked.
+  /// Its kind and its length, a form with the values of secret names masked.
   public var description: String {
     switch self {
     case .none: "no body"
@@ -101,7 +101,7 @@ extension NetworkRequest {
 }
 
 extension NetworkRequest.Headers {
-  /// Whether the value of a field is a secret: for archives.
+  /// True when the value of a field is a secret: for archives.
   package static func isSecret(_ name: String) -> Bool { Redaction.standard.isSecret(header: name) }
 }
 
@@ -162,7 +162,7 @@ public struct LibraryVersions: Sendable, Hashable {
   public let lmdb: String
   /// zlib: `1.2.13`.
   public let zlib: String
-  /// Whether libcurl can answer NTLM (`CURL_VERSION_NTLM`); newer distributions build it without.
+  /// True when libcurl can answer NTLM (`CURL_VERSION_NTLM`); newer distributions build it without.
   public let hasNTLM: Bool
   /// The codings of bodies that are asked for and decoded: `gzip` and `deflate`, with the traits Brotli and Zstd also `br` and
   /// `zstd`.

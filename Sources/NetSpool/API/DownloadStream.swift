@@ -6,8 +6,8 @@ internal import Synchronization
 /// for every piece, `close` exactly once, whatever happened (also if `open` was never reached, or threw).
 /// None may block: all of the queue waits for it.
 public protocol DownloadStream: Sendable {
-  /// Whether the report of this stream gets the SHA-256 of its bytes; false unless said otherwise. Costs 0.7 s
-  /// of CPU per GiB, on the loop thread.
+  /// Adds the SHA-256 of its bytes to this stream's report; false unless said otherwise. Costs 0.7 s of CPU
+  /// per GiB, on the loop thread.
   var wantsDigest: Bool { get }
 
   /// Before `open`: `wake` has bytes that were not taken offered again. Any thread may call it, at any time and as often as
@@ -31,7 +31,7 @@ extension DownloadStream {
   public func willOpen(wake: @escaping @Sendable () -> Void) {}
 }
 
-/// What a stream did with the bytes it was offered.
+/// The part of the offered bytes that a stream took.
 public struct WriteResult: Sendable, Hashable {
   /// Nil: all.
   var taken: Int?
@@ -46,7 +46,7 @@ public struct WriteResult: Sendable, Hashable {
   public static func took(_ count: Int) -> WriteResult { WriteResult(taken: count) }
 }
 
-/// What to do when one of several streams fails.
+/// The end of an operation of which a stream fails.
 public enum StreamFailurePolicy: Sendable, Hashable {
   /// The operation ends with `.sinkFailed`; the default.
   case failOperation
@@ -63,10 +63,11 @@ public enum StreamFailurePolicy: Sendable, Hashable {
 /// next body is written to the same directory. A file that replaces another is synced first: after a power failure the old
 /// one or the new one is there, whole. New files are not synced.
 ///
-/// With `append` the whole body is put behind an existing file in one go, which needs room for it twice; bodies for the same
-/// file go one behind the other, also those of other processes; one whose turn does not come while the file has not grown for
-/// a second fails with `EWOULDBLOCK`, as whoever is at it has been stopped. What a process that was killed just then left of a body is cut off by the next stream that
-/// appends to the file.
+/// With `append` the whole body is put behind an existing file in one go, which needs room for it twice;
+/// bodies for the same file go one behind the other, also those of other processes; one whose turn does not
+/// come while the file has not grown for a second fails with `EWOULDBLOCK`, as the process that writes it has
+/// been stopped. The rest of a body that a killed process left is cut off by the next stream that appends to
+/// the file.
 ///
 /// A symbolic link as target is refused, and so is a name of NetSpool's own (`EINVAL`): `name.netspool-part`,
 /// `name.netspool-validator` and the hidden ones. Errors: `.sinkFailed` with the errno in `underlying`
@@ -179,7 +180,7 @@ public final class MemoryDownloadStream: DownloadStream {
   /// - Parameter bytesMax: a body over it ends the operation with `.sinkFailed`; 64 MiB by default.
   public init(bytesMax: Int = 64 << 20) { self.bytesMax = bytesMax }
 
-  /// What has arrived so far. Any thread.
+  /// The bytes that have arrived so far. Any thread.
   public var bytes: [UInt8] { state.withLock { $0.bytes } }
   /// The body is whole.
   public var isWhole: Bool { state.withLock { $0.isWhole } }
@@ -244,11 +245,11 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
   public func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
-/// A body that nobody keeps: it is read to its end and counted, and takes no memory however long it is.
+/// A body that is not kept: it is read to its end and counted, and takes no memory however long it is.
 ///
 /// With a cache it is stored there, which fills a cache without having the bodies in memory.
 public struct DiscardDownloadStream: DownloadStream {
-  /// Whether the report gets the SHA-256 of the bytes.
+  /// Adds the SHA-256 of the bytes to the report.
   public let wantsDigest: Bool
 
   /// - Parameter digests: whether the report gets the SHA-256 of the bytes; false by default.
@@ -264,7 +265,7 @@ public struct DiscardDownloadStream: DownloadStream {
 
 /// A body piece by piece into a closure, in order, on the loop thread. The closure must not block.
 public final class ClosureDownloadStream: DownloadStream {
-  /// Whether the report gets the SHA-256 of the bytes.
+  /// Adds the SHA-256 of the bytes to the report.
   public let wantsDigest: Bool
   private let onBytes: @Sendable (RawSpan) throws -> WriteResult
   private let onClose: (@Sendable (Result<Void, NetworkError>) -> Void)?

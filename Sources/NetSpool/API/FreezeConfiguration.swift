@@ -4,9 +4,10 @@ public struct FreezeConfiguration: Sendable {
   /// All defaults.
   public init() {}
 
-  /// Where the store lies. Nil, the default, is `$XDG_STATE_HOME/netspool/<name>`, or `~/.local/state/netspool/<name>`,
-  /// with the engine's `storageName`. Made with mode 0700 if it is not there. Engines of one process that name the
-  /// same directory share it; a second process is refused with `.storeInUse`.
+  /// The store's directory. Nil, the default, is `$XDG_STATE_HOME/netspool/<name>`, or
+  /// `~/.local/state/netspool/<name>`, with the engine's `storageName`. Made with mode 0700 if it is not
+  /// there. Engines of one process that name the same directory share it; a second process is refused with
+  /// `.storeInUse`.
   public var directory: String?
   /// Names whose requests these are, besides the engine's host; empty by default. What an earlier process left is sent
   /// by an engine of the same host and name only, with that engine's credentials: give each user of one server
@@ -32,7 +33,7 @@ public struct FreezeConfiguration: Sendable {
   public var backoffMax: Duration = .seconds(300)
   /// Answers after which a request is sent again: 408, 425, 429, 500, 502, 503, 504. With WebDAV, add 423 and 507.
   public var repeatedStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-  /// How long origins are trusted to remember an idempotency key; 23 hours.
+  /// The time for which origins are trusted to remember an idempotency key; 23 hours.
   public var idempotencyWindow: Duration = .seconds(23 * 3_600)
   /// The field that carries the key; `Idempotency-Key`. Nil: none does, and a POST or PATCH that may have reached the origin
   /// is not sent again, but becomes a dead letter (`.outcomeUnknown`).
@@ -45,7 +46,7 @@ public struct FreezeConfiguration: Sendable {
   /// default: `onUnhandledFailure` gets `.storeCorrupt`.
   public var onDamage: (@Sendable (FrozenStoreDamage) -> Void)?
 
-  /// What becomes of a lane whose first request is poisoned; `.skip`.
+  /// The treatment of a lane whose first request is poisoned; `.skip`.
   public var onPoison = PoisonPolicy.skip
   /// Gives the values of fields that are never written to the disk (secret ones, see `Configuration.secretFields`),
   /// before each attempt to send a request whose operation is no more, on the delivery target. Nil, the default:
@@ -53,7 +54,7 @@ public struct FreezeConfiguration: Sendable {
   /// withheld is left out, and with a line end or NUL in a value the request is not sent (`.invalidRequest`, `secrets`).
   public var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
 
-  /// What becomes of a lane whose first request failed too often.
+  /// The treatment of a lane whose first request failed too often.
   public enum PoisonPolicy: Sendable, Hashable {
     /// The next one goes.
     case skip
@@ -62,7 +63,7 @@ public struct FreezeConfiguration: Sendable {
   }
 }
 
-/// How one frozen request is kept and sent.
+/// The settings with which a frozen request is kept and sent.
 public struct FreezeOptions: Sendable, Hashable {
   /// All defaults.
   public init() {}

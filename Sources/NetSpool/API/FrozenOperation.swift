@@ -88,7 +88,7 @@ extension FrozenOperation: CustomStringConvertible {
   public var description: String { "#\(id) \(method) \(urlMasked)" }
 }
 
-/// What you hold once a request is on the disk: it will be sent, whatever becomes of this process.
+/// The receipt for a request that is on the disk: it will be sent, whatever becomes of this process.
 public struct FrozenTicket: Sendable, Hashable {
   /// The request's number in its store: strictly increasing, never given twice.
   public let id: UInt64
@@ -101,9 +101,10 @@ public struct FrozenTicket: Sendable, Hashable {
   public let withheldFields: [String]
   let operation: NetworkOperation?
 
-  /// How it ends, in this process: the origin's answer, or why it became a dead letter. `.engineClosed` (`frozen`) when the
-  /// engine is shut down first, and the request stays on the disk for a later process; `.cancelled` (`frozen`) when the task that
-  /// asks is cancelled, which changes nothing for the request. May be asked for any number of times.
+  /// Its end, in this process: the origin's answer, or why it became a dead letter. `.engineClosed`
+  /// (`frozen`) when the engine is shut down first, and the request stays on the disk for a later process;
+  /// `.cancelled` (`frozen`) when the task that asks is cancelled, which changes nothing for the request. May
+  /// be asked for any number of times.
   public var outcome: Result<NetworkResponse, NetworkError> {
     get async {
       guard let operation else { return .failure(NetworkError(.engineClosed, reason: "frozen")) }
@@ -139,9 +140,9 @@ extension FrozenTicket: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkOperation {
-  /// Whether the request is kept on disk until the origin has answered: written before its first byte leaves, and sent again
-  /// after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD, OPTIONS and
-  /// TRACE, which change nothing. See <doc:Freezing>.
+  /// Keeps the request on disk until the origin has answered: written before its first byte leaves, and sent
+  /// again after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD,
+  /// OPTIONS and TRACE, which change nothing. See <doc:Freezing>.
   public var isFreezable: Bool {
     get { request.isFreezable }
     set { configure { $0.isFreezable = newValue } }
@@ -155,9 +156,9 @@ extension NetworkOperation {
     return self
   }
 
-  /// An attempt to send the frozen request has failed, and another one will be made: how many may have reached the origin by
-  /// now, and why this one did not succeed. On the delivery target; for display, since what happens while nobody has
-  /// the store open is not told.
+  /// An attempt to send the frozen request has failed, and another one will be made: how many may have
+  /// reached the origin by now, and why this one did not succeed. On the delivery target; for display, since
+  /// attempts that another process makes are not reported.
   @discardableResult
   public func onAttempt(_ handler: @escaping @Sendable (_ attempts: Int, _ error: NetworkError) -> Void)
     -> Self
@@ -196,7 +197,7 @@ extension Result {
   fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
-/// What became of a frozen request whose operation ended with an earlier process, or with its engine.
+/// The end of a frozen request whose operation ended with an earlier process, or with its engine.
 public struct ThawedOutcome: Sendable {
   /// The number on its ticket.
   public let id: UInt64
@@ -217,7 +218,7 @@ public struct ThawedOutcome: Sendable {
   public let result: Result<NetworkResponse, NetworkError>
   /// The body of the answer was longer than what is kept.
   public let isBodyCut: Bool
-  /// Whether it may have been delivered before, to a process that ended while its handler ran.
+  /// True when it may have been delivered before, to a process that ended while its handler ran.
   public let mayBeRepeated: Bool
 
   /// The URL for people, secrets masked.

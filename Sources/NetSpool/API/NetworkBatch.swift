@@ -94,7 +94,7 @@ public final class NetworkBatch: Sendable {
 }
 
 extension NetworkBatch {
-  /// How far a batch has come.
+  /// The progress of a batch.
   public struct Progress: Sendable, Hashable {
     /// Operations that have ended.
     public let done: Int

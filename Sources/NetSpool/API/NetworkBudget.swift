@@ -1,21 +1,21 @@
 internal import Synchronization
 
-/// How far one limit is used, and what it has cost those who came when it was used up. Counts begin with its owner.
+/// The use of a limit, and the waiting that it has caused. Counts begin with its owner.
 public struct NetworkBudget: Sendable, Hashable {
-  /// What is taken now.
+  /// The part that is taken now.
   public internal(set) var held = 0
-  /// What may be taken at once; nil: there is no such number.
+  /// The most that may be taken at once; nil: there is no such number.
   public internal(set) var heldMax: Int?
-  /// How many wait until there is room.
+  /// Waiting for room now.
   public internal(set) var waiting = 0
-  /// How many went away without: dropped, cancelled, or out of time.
+  /// Gone without room: dropped, cancelled, or out of time.
   public internal(set) var refused = 0
-  /// The longest that somebody waited, those who still do included.
+  /// The longest wait, waits that still last included.
   public internal(set) var longestWait = Duration.zero
 }
 
 extension NetworkEngine {
-  /// What this engine has filled of what belongs to it alone. None of it slows another engine; what engines still share
+  /// The limits that belong to this engine alone. None of it slows another engine; what engines still share
   /// stands in <doc:Threads>.
   public struct Budgets: Sendable, Hashable {
     /// Final events that its closures have not seen, one with a body in memory counting as one more for each 64 KiB of it;
@@ -23,8 +23,8 @@ extension NetworkEngine {
     public internal(set) var deliveries = NetworkBudget()
     /// Operations that only wait for their streams; 256. Beyond it the engine starts none with streams.
     public internal(set) var streams = NetworkBudget()
-    /// Names that are looked up for it; 4, and more once a lookup has taken 2 s. Refused are those that nobody waited
-    /// for any more.
+    /// Names that are looked up for it; 4, and more once a lookup has taken 2 s. Refused are names whose
+    /// requests had ended.
     public internal(set) var names = NetworkBudget()
     /// Bytes that wait to be written into its cache, by changes that wait; those of all engines with the same store.
     /// Refused are answers that were not stored. Nil without a cache.
@@ -50,7 +50,7 @@ extension NetworkEngine {
 }
 
 extension NetworkQueue {
-  /// What the queue shares out: places, files by device, origins, and time on its loop.
+  /// The limits that engines of a queue share: places, files by device, origins, and time on its loop.
   public struct Budgets: Sendable, Hashable {
     /// Exchanges under way, of `maximumConcurrent`; those that only wait for an answer or for a stream count as well. Waiting
     /// are operations whose turn has not come, at the queue or at their origin; refused those that ended before it came.
@@ -61,15 +61,17 @@ extension NetworkQueue {
     /// Origins that have asked for quiet for a second or longer, the operations that wait for them, those that ended with
     /// their total meanwhile, and the longest such time.
     public internal(set) var originPauses = NetworkBudget()
-    /// Origins that are remembered; beyond 1,024, and twice those in use, idle ones are forgotten. Nobody waits for it.
+    /// Origins that are remembered; beyond 1,024, and twice those in use, idle ones are forgotten. Nothing
+    /// waits for it.
     public internal(set) var origins = NetworkBudget()
-    /// Bytes that may come over HTTP/2 before anybody takes them, of answers that go to streams and share a connection: of each
-    /// as many as its length says, and 32 MiB at most; 256 MiB in all. Refused are answers that came on a connection of their
-    /// own instead, which is not read while their streams take nothing.
+    /// Bytes that may come over HTTP/2 before they are taken, of answers that go to streams and share a
+    /// connection: of each as many as its length says, and 32 MiB at most; 256 MiB in all. Refused are
+    /// answers that came on a connection of their own instead, which is not read while their streams take
+    /// nothing.
     public internal(set) var readAhead = NetworkBudget()
     /// The longest that one socket, timer, or list of commands, answers or closures had the loop.
     public internal(set) var longestTurn = Duration.zero
-    /// How often it was longer than 50 ms. Each is told to a logger of an engine, at most once a second.
+    /// Turns that were longer than 50 ms. A logger of an engine hears of them, at most once a second.
     public internal(set) var longTurns = 0
   }
 

@@ -10,7 +10,7 @@ public final class NetworkCredentials: Sendable {
   // A class, because every request of an engine goes with the same one.
   let scheme: Scheme?
   let certificate: ClientCertificate?
-  /// Equal for equal credentials and nothing to whoever sees it: a hash under this process's key.
+  /// Equal for equal credentials, and no secret: a hash under this process's key.
   let id: UInt64
 
   init(scheme: Scheme? = nil, certificate: ClientCertificate? = nil) {
@@ -90,13 +90,14 @@ public final class NetworkCredentials: Sendable {
   }
 
   /// A client certificate: a file in PEM, with its private key in it or in `key`, or in PKCS#12. Files are read when a
-  /// connection is made, and the certificate once here: another one in its place is another account. One that cannot be used ends with `.tlsRejected` (`clientCertificate`), and what is no regular file
-  /// with `.invalidConfiguration` before anything is queued. Its connections serve nobody else.
+  /// connection is made, and the certificate once here: another one in its place is another account. One that cannot be
+  /// used ends with `.tlsRejected` (`clientCertificate`), and what is no regular file with `.invalidConfiguration` before
+  /// anything is queued. Its connections serve no other credentials.
   ///
   /// - Parameters:
   ///   - path: the file with the certificate.
   ///   - key: the file with its key; nil, the default: it is in the same one.
-  ///   - password: of the key; an encrypted key without one is refused, nobody is asked.
+  ///   - password: of the key; an encrypted key without one is refused, without a question.
   public static func clientCertificate(path: String, key: String? = nil, password: String? = nil)
     -> NetworkCredentials
   {
@@ -132,9 +133,9 @@ extension NetworkCredentials: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkCredentials {
-  /// What a provider of credentials is asked: a request that was answered with 401.
+  /// The question to a provider of credentials: a request that was answered with 401.
   public struct Refusal: Sendable {
-    /// Where it was sent.
+    /// The URL to which it was sent.
     public let url: String
     /// Its method.
     public let method: NetworkRequest.Method

@@ -47,7 +47,7 @@ extension NetworkEngine {
     driver.performEverywhere { $0.coalescer.fenceAll() }
   }
 
-  /// What the store holds and did; nil without a cache. Cheap.
+  /// The contents and the work of the store; nil without a cache. Cheap.
   public var cacheStatistics: CacheStatistics? {
     cache?.statistics ?? (isCacheBusy.load(ordering: .relaxed) ? .busy : nil)
   }
@@ -130,7 +130,7 @@ enum CacheOpening {
   /// 16 TiB: a store is mapped as a whole, and a process has 128 TiB of addresses.
   static let storeBytesMax = 1 << 44
 
-  /// One path component of plain characters.
+  /// A single path component of plain characters.
   static func isName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= 64 && name != "." && name != ".."
       && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }

@@ -25,16 +25,16 @@ extension NetworkEngine {
     /// `DPoP` and their like), in any case; none by default. The value of a secret field is shown in no log, error or
     /// curl command, is not written down with a frozen request, and keeps cached answers apart.
     public var secretFields: [String] = []
-    /// Names of fields that hold no secret and name nobody, whatever their words say; none by default. Without it
-    /// `X-Sort-Key` is secret, and `X-User-Id` keeps cached answers apart.
+    /// Names of fields that hold no secret and name no person, whatever their words say; none by default.
+    /// Without it `X-Sort-Key` is secret, and `X-User-Id` keeps cached answers apart.
     public var openFields: [String] = []
     /// Names this version of the program in `User-Agent`; `1.0` by default.
     public var applicationVersion = "1.0"
     /// Names the directories of what is stored; `default`. At most 64 bytes, no `/`.
     public var storageName = "default"
-    /// Where operations wait and run; `.shared`, one for the process, by default.
+    /// The queue in which operations wait and run; `.shared`, one for the process, by default.
     public var queue = NetworkQueue.shared
-    /// Where closures run; the engine's own serial queue by default.
+    /// The thread or queue on which closures run; the engine's own serial queue by default.
     public var delivery = Delivery.serialQueue
     /// Time limits of every operation.
     public var timeouts = NetworkRequest.Timeouts()
@@ -45,14 +45,15 @@ extension NetworkEngine {
     /// The account that requests are sent for; none by default. Credentials go to this engine's own origin (scheme, host and port)
     /// only, so they need a `host`; a request's own credentials win.
     public var credentials: NetworkCredentials?
-    /// Whether Basic, Bearer and fields of `NetworkCredentials` may go over plain HTTP, where anybody on the way can
-    /// read them; false by default. Without it such a request ends with `.invalidConfiguration`, before a
-    /// byte is sent. This machine is always allowed: `localhost` and names below it, 127.0.0.0/8, ::1 and ::ffff:127.0.0.0/104.
+    /// Lets Basic, Bearer and fields of `NetworkCredentials` go over plain HTTP, where every machine on the
+    /// way can read them; false by default. Without it such a request ends with `.invalidConfiguration`,
+    /// before a byte is sent. This machine is always allowed: `localhost` and names below it, 127.0.0.0/8,
+    /// ::1 and ::ffff:127.0.0.0/104.
     public var allowsCredentialsInClear = false
-    /// How the origin proves who it is; verified by default.
+    /// The proof that an origin must give of its name; verified by default.
     public var tls = TLS()
-    /// What stands between this engine and its origins; none by default, whatever the environment says. A text will
-    /// do: `"http://proxy.example:3128"`.
+    /// The proxy between this engine and its origins; none by default, whatever the environment says. A text
+    /// will do: `"http://proxy.example:3128"`.
     public var proxy: NetworkEngine.Proxy?
     /// To which addresses connections may be made; any by default. With a rule and a proxy the engine is refused
     /// (`.invalidConfiguration`): the proxy resolves the names, so no rule of ours could hold.
@@ -77,13 +78,13 @@ extension NetworkEngine {
     /// Connections older than this get no further request; nil, the default, is none: they are used as long as they are
     /// good. In whole seconds, rounded down; less than one: `.invalidConfiguration` (CURLOPT_MAXLIFETIME_CONN(3)).
     public var connectionAgeMax: Duration?
-    /// Whether cookies are kept and sent back; none by default.
+    /// The treatment of cookies; none are kept by default.
     public var cookies = NetworkEngine.Cookies.none
     /// Cookies that are there from the start, with `.inMemory`: lines of Netscape's file.
     package var cookieLines: [String] = []
     /// Hears of all heads on the wire, on the loop thread and inside libcurl: for `-v`.
     package var onWire: (@Sendable (WireHead) -> Void)?
-    /// What an answer may cost.
+    /// Limits of an answer's size.
     public var limits = Limits()
     /// The longest that a `Retry-After` in an answer to this engine keeps the queue's other requests from that origin
     /// (`.adaptive` sizing); 30 s. Then one of them goes ahead, and the others follow if it is answered. Engines with a queue
@@ -102,7 +103,8 @@ extension NetworkEngine {
     /// Hears of every ending, once for each operation and after its own handlers: the operation, how it ended, and where the
     /// time went; on the delivery target. Without an answer only `attempts` and `endToEnd` are known. Frozen requests that an
     /// earlier process left are `onThawed`'s.
-    public var onEnd: EndHandler?
+    public var onEnd:
+      (@Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void)?
     /// Hears of errors that no `onError` was there for, cancellations left out, on the delivery target.
     public var onUnhandledFailure: (@Sendable (NetworkError) -> Void)?
     #if Logging
@@ -111,11 +113,7 @@ extension NetworkEngine {
     #endif
   }
 
-  /// What hears of every ending.
-  public typealias EndHandler =
-    @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
-
-  /// What comes before `://`.
+  /// The scheme of a URL.
   public enum Scheme: String, Sendable, Hashable {
     /// Plain HTTP.
     case http
@@ -123,7 +121,8 @@ extension NetworkEngine {
     case https
   }
 
-  /// Where closures run. In each, one operation's closures come in order and never at the same time.
+  /// The thread or queue on which closures run. In each, one operation's closures come in order and never at
+  /// the same time.
   public enum Delivery: Sendable {
     /// A serial queue of the engine's own; the default.
     case serialQueue
@@ -146,8 +145,9 @@ extension NetworkEngine {
     case http2PriorKnowledge
   }
 
-  /// How the origin proves who it is. TLS 1.2 or later, forward secrecy and authenticated encryption are required.
-  /// Revocation is not checked. TLS sessions are resumed within the connections of one identity.
+  /// The proof that an origin must give of its name. TLS 1.2 or later, forward secrecy and authenticated
+  /// encryption are required. Revocation is not checked. TLS sessions are resumed within the connections of
+  /// one identity.
   public struct TLS: Sendable, Hashable {
     /// The system's authorities, no pin.
     public init() {}
@@ -163,16 +163,17 @@ extension NetworkEngine {
     /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)). Anything else,
     /// and with a `host` whose `scheme` is `.http`: `.invalidConfiguration`.
     public var pinnedPublicKey: String?
-    /// Whether a certificate must name its host as subject alternative name; false by default, which also accepts one
-    /// that only has a common name (RFC 9110 section 4.3.4 asks for the former). Refused with `.tlsRejected`
-    /// (`hostMismatch`) before a byte of the request is sent. Needs a libcurl with OpenSSL or GnuTLS.
+    /// Demands that a certificate names its host as subject alternative name; false by default, which also
+    /// accepts one that only has a common name (RFC 9110 section 4.3.4 asks for the former). Refused with
+    /// `.tlsRejected` (`hostMismatch`) before a byte of the request is sent. Needs a libcurl with OpenSSL or
+    /// GnuTLS.
     public var requiresSubjectAlternativeName = false
-    /// Believes anybody who answers: whoever is on the way reads and changes everything. False by default; for
+    /// Accepts every certificate: a machine on the way can read and change everything. False by default; for
     /// laboratories. The engine's connections and TLS sessions are then kept apart from all others.
     public var unsafelyTrustsAnyCertificate = false
   }
 
-  /// What an answer and the waiting line may cost.
+  /// Limits of answers and of the queue.
   public struct Limits: Sendable, Hashable {
     /// All defaults.
     public init() {}
@@ -191,7 +192,7 @@ extension NetworkEngine {
     }
     /// Operations of the queue that have not ended; 10 million. Over it: `.queueFull`.
     public var operationsQueuedMax = 10_000_000
-    /// How far a compressed body may unfold.
+    /// The limits for a compressed body.
     var decoding = DecodingLimits()
   }
 }

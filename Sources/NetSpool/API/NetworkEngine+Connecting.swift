@@ -1,7 +1,7 @@
 internal import Synchronization
 
 extension NetworkEngine {
-  /// What stands between an engine and its origins.
+  /// A proxy between an engine and its origins.
   ///
   /// `http://`, `https://` or `socks5h://` and host and port; names are resolved by the proxy. https origins are reached
   /// through CONNECT, so the proxy sees neither requests nor answers. A user name and password in the URL answer Basic.
@@ -18,14 +18,14 @@ extension NetworkEngine {
       secure = url
     }
 
-    /// One for http and one for https, nil for none, and the hosts that are asked directly.
+    /// A proxy for http and another for https, nil for none, and the hosts that are asked directly.
     package init(plain: String?, secure: String?, exceptions: String) {
       self.plain = plain
       self.secure = secure
       self.exceptions = exceptions
     }
 
-    /// How the proxy asks who we are; one scheme, whatever it offers.
+    /// The scheme by which the proxy asks for an account; a single one, whatever it offers.
     public enum Authentication: Sendable, Hashable {
       /// Sends the account with the first request.
       case basic
@@ -49,8 +49,9 @@ extension NetworkEngine {
       return copy
     }
 
-    /// What the environment says now: `http_proxy`, `https_proxy`, `HTTPS_PROXY`, `all_proxy`, `ALL_PROXY`, `no_proxy`
-    /// and `NO_PROXY`, as curl reads them. `HTTP_PROXY` is not read: a CGI program gets it from its client.
+    /// The proxies that the environment names now: `http_proxy`, `https_proxy`, `HTTPS_PROXY`, `all_proxy`,
+    /// `ALL_PROXY`, `no_proxy` and `NO_PROXY`, as curl reads them. `HTTP_PROXY` is not read: a CGI program
+    /// gets it from its client.
     public static var environment: Self {
       let all = ProcessEnvironment.value("all_proxy") ?? ProcessEnvironment.value("ALL_PROXY")
       let secure = ProcessEnvironment.value("https_proxy") ?? ProcessEnvironment.value("HTTPS_PROXY")
@@ -130,7 +131,7 @@ extension NetworkEngine {
 
       /// 4 bytes for IPv4, 16 for IPv6; in network order.
       public var bytes: [UInt8] { internet.bytes }
-      /// What `publicOnly` says of it.
+      /// True when `publicOnly` allows it.
       public var isPublic: Bool { internet.isPublic }
       /// `127.0.0.1`, or eight groups of hexadecimal digits.
       public var description: String { internet.text }

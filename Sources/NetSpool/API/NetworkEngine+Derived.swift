@@ -1,6 +1,7 @@
 /// For the package's other products: what is made of answers, and kept beside them.
 extension NetworkEngine {
-  /// What was made of the answer to a request, from the cache; nil when there is none that still holds. Any thread.
+  /// The derived data of the answer to a request, from the cache; nil when there is none that still holds.
+  /// Any thread.
   /// - Parameter request: with an absolute URL.
   package func derived(_ name: String, of request: NetworkRequest) -> NetworkResponse? {
     guard let cache, configuration.prepare == nil, let question = cache.question(about: request) else {
@@ -13,7 +14,7 @@ extension NetworkEngine {
     return response
   }
 
-  /// What was made of the body of this answer; where it came from, and the time that took, are the answer's own.
+  /// The derived data of this answer's body; its source and its times are the answer's own.
   /// - Parameter request: as it was sent, which `prepare` has seen.
   package func derived(_ name: String, of response: NetworkResponse, toSent request: NetworkRequest)
     -> NetworkResponse?
@@ -40,8 +41,7 @@ extension NetworkEngine {
   /// Runs a closure on the delivery target.
   package func deliver(_ body: @escaping @Sendable () -> Void) { deliverLate(body) }
 
-  /// Those who hear of endings hear of an operation that was not sent, as what was made of its answer was there. The delivery
-  /// target.
+  /// Reports the end of an operation that was not sent, as its derived data were there. The delivery target.
   package func didAnswer(_ operation: NetworkOperation, with response: NetworkResponse) {
     guard observesEnds else { return }
     var response = response

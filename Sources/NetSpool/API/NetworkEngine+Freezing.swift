@@ -111,13 +111,13 @@ extension NetworkEngine {
     return done.wait(timeout: .now() + seconds) == .success
   }
 
-  /// What the directory of the store held when it was opened. Nil without a store.
+  /// The contents of the store's directory when it was opened. Nil without a store.
   package var frozenStoreFinding: FrozenStoreFinding? {
     freezing.map { FrozenStoreFinding($0.freezer.store.opening.found) }
   }
 }
 
-/// What stands in the directory of a store of frozen requests.
+/// The contents of a directory of frozen requests.
 package enum FrozenStoreFinding: Sendable, Hashable {
   case nothing
   case whole
@@ -138,14 +138,15 @@ package enum FrozenStoreFinding: Sendable, Hashable {
   }
 }
 
-/// A store of frozen requests that was not what had been written when it was opened. Nothing that was accepted is deleted:
-/// what is whole goes on, the rest is kept for whoever can read it.
+/// A store of frozen requests that was not what had been written when it was opened. Nothing that was
+/// accepted is deleted: whole requests go on, and the rest is kept.
 public struct FrozenStoreDamage: Sendable, Hashable {
-  /// What is wrong with the file; nil when only single requests were damaged.
+  /// The damage of the file; nil when only single requests were damaged.
   public let reason: String?
   /// The path to which the file was moved; nil when only single requests were damaged. It is never removed.
   public let movedTo: String?
-  /// How many requests, outcomes and dead letters were whole in that file, and are in the new store.
+  /// The number of requests, outcomes and dead letters that were whole in that file, and are in the new
+  /// store.
   public let salvaged: Int
   /// The numbers of requests whose bytes were not what was written: dead letters now (`.storeCorrupt`).
   public let damaged: [UInt64]
@@ -163,7 +164,7 @@ public struct FrozenStoreDamage: Sendable, Hashable {
     }
   }
 
-  /// For those who have not asked to be told.
+  /// The report for an engine without `onDamage`.
   var failure: NetworkError {
     let text = movedTo.map { "\(reason ?? "damage"), moved to \($0), \(salvaged) whole" }
     return NetworkError(.storeCorrupt, reason: text ?? "\(damaged.count) requests")

@@ -5,15 +5,15 @@ internal import Logging
 #endif
 
 extension NetworkEngine {
-  /// One debug line, when there is a logger; the text is not made otherwise.
+  /// Logs a debug line, when there is a logger; the text is not made otherwise.
   func log(_ line: @autoclosure () -> String) {
     #if Logging
     configuration.logger?.debug("\(line())")
     #endif
   }
 
-  /// One debug line for an ending, with what it says as metadata too: `method`, `origin`, `duration` (ms), `attempt`, of a
-  /// failure `error`, and where an answer came `status` and `source`. No secret is among it.
+  /// Logs a debug line for an ending, with what it says as metadata too: `method`, `origin`, `duration` (ms),
+  /// `attempt`, of a failure `error`, and where an answer came `status` and `source`. No secret is among it.
   func log(
     endingOf operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>,
     _ metrics: NetworkResponse.Metrics, _ line: @autoclosure () -> String

@@ -1,56 +1,68 @@
 /// Requests to paths of the engine's own host, in one call: `try await engine.get("users/7")`.
 ///
 /// Paths are joined as ``operation(path:method:parameters:)`` joins them. Parameters go to the query for GET, HEAD and
-/// DELETE, and otherwise to the body, unless there is one. The async forms throw what `response(for:)` throws.
+/// DELETE, and otherwise to the body, unless there is one. Fields and limits of time are the request's own; the engine's
+/// count where there are none. The async forms throw what `response(for:)` throws.
 extension NetworkEngine {
   /// Gets a path and waits for the answer without blocking a thread.
-  public func get(_ path: String, parameters: NetworkRequest.Parameters = [:]) async throws -> NetworkResponse
-  {
-    try await response(for: operation(path: path, method: .get, parameters: parameters))
+  public func get(
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.get, path, parameters, .none, headers, timeouts))
   }
 
   /// Asks for the head of a path.
-  public func head(_ path: String, parameters: NetworkRequest.Parameters = [:]) async throws
-    -> NetworkResponse
-  {
-    try await response(for: operation(path: path, method: .head, parameters: parameters))
+  public func head(
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.head, path, parameters, .none, headers, timeouts))
   }
 
   /// Deletes a path.
-  public func delete(_ path: String, parameters: NetworkRequest.Parameters = [:]) async throws
-    -> NetworkResponse
-  {
-    try await response(for: operation(path: path, method: .delete, parameters: parameters))
+  public func delete(
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.delete, path, parameters, .none, headers, timeouts))
   }
 
   /// Posts to a path.
   public func post(
-    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
   ) async throws -> NetworkResponse {
-    try await response(for: operation(.post, path, parameters, body))
+    try await response(for: operation(.post, path, parameters, body, headers, timeouts))
   }
 
   /// Puts something at a path.
   public func put(
-    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
   ) async throws -> NetworkResponse {
-    try await response(for: operation(.put, path, parameters, body))
+    try await response(for: operation(.put, path, parameters, body, headers, timeouts))
   }
 
   /// Changes a part of what is at a path.
   public func patch(
-    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none
+    _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
   ) async throws -> NetworkResponse {
-    try await response(for: operation(.patch, path, parameters, body))
+    try await response(for: operation(.patch, path, parameters, body, headers, timeouts))
   }
 
   private func operation(
     _ method: NetworkRequest.Method, _ path: String, _ parameters: NetworkRequest.Parameters,
-    _ body: NetworkRequest.Body
+    _ body: NetworkRequest.Body, _ headers: NetworkRequest.Headers, _ timeouts: NetworkRequest.Timeouts
   ) -> NetworkOperation {
     let operation = operation(path: path, method: method, parameters: parameters)
-    if case .none = body { return operation }
-    return operation.setBody(body)
+    if case .none = body, headers.count == 0, timeouts == .standard { return operation }
+    return operation.configure { request in
+      request.headers = headers
+      request.timeouts = timeouts
+      request.body = body
+    }
   }
 }
 
@@ -60,60 +72,66 @@ extension NetworkEngine {
   @discardableResult
   public func get(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(path: path, method: .get, parameters: parameters), onCompletion, onError)
+    send(operation(.get, path, parameters, .none, headers, timeouts), onCompletion, onError)
   }
 
   /// Asks for the head of a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func head(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(path: path, method: .head, parameters: parameters), onCompletion, onError)
+    send(operation(.head, path, parameters, .none, headers, timeouts), onCompletion, onError)
   }
 
   /// Deletes a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func delete(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(path: path, method: .delete, parameters: parameters), onCompletion, onError)
+    send(operation(.delete, path, parameters, .none, headers, timeouts), onCompletion, onError)
   }
 
   /// Posts to a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func post(
     _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(.post, path, parameters, body), onCompletion, onError)
+    send(operation(.post, path, parameters, body, headers, timeouts), onCompletion, onError)
   }
 
   /// Puts something at a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func put(
     _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(.put, path, parameters, body), onCompletion, onError)
+    send(operation(.put, path, parameters, body, headers, timeouts), onCompletion, onError)
   }
 
   /// Changes a part of what is at a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func patch(
     _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(.patch, path, parameters, body), onCompletion, onError)
+    send(operation(.patch, path, parameters, body, headers, timeouts), onCompletion, onError)
   }
 
   private func send(

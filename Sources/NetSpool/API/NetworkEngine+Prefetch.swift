@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What became of one URL of a prefetch.
+/// The end of a URL of a prefetch.
 public struct PrefetchResult: Sendable {
   /// The URL as it was given.
   public let url: String
@@ -8,7 +8,7 @@ public struct PrefetchResult: Sendable {
   public let outcome: Result<NetworkResponse, NetworkError>
 }
 
-/// What became of a whole prefetch.
+/// The end of a whole prefetch.
 public struct PrefetchSummary: Sendable, Hashable {
   /// URLs that were answered.
   public internal(set) var succeeded = 0
@@ -16,7 +16,7 @@ public struct PrefetchSummary: Sendable, Hashable {
   public internal(set) var failed = 0
   /// Body bytes received.
   public internal(set) var bytes: Int64 = 0
-  /// Whether it was cancelled, or its engine closed, before the end of the sequence.
+  /// True when it was cancelled, or its engine closed, before the end of the sequence.
   public internal(set) var wasCancelled = false
 }
 

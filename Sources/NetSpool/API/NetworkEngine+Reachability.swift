@@ -1,5 +1,5 @@
 extension NetworkEngine {
-  /// Whether there is any use in sending, as far as this machine can tell.
+  /// The prospects of sending, as far as this machine can tell.
   public enum Reachability: Sendable, Hashable, CaseIterable {
     /// No address and no route to others: the link is down, or has been up again for too short a while. An origin
     /// on this machine (`127.0.0.1`, `::1`, `localhost`) is never in this state.
@@ -14,7 +14,7 @@ extension NetworkEngine {
     case reachable
   }
 
-  /// Whether there is any use in sending. Nothing that is enqueued waits for it: what is sent is tried.
+  /// The prospects of sending. Nothing that is enqueued waits for it: what is sent is tried.
   ///
   /// The first call begins to watch the links, addresses and routes of this machine (rtnetlink(7)) and the origin of
   /// this engine's host; an engine that never asks pays nothing. It knows the origin by what its own operations
@@ -46,7 +46,7 @@ extension NetworkEngine {
   }
 }
 
-/// What the kernel says about the way to others, for `netspool doctor`.
+/// The kernel's view of the way to others, for `netspool doctor`.
 package struct LinkReport: Sendable, Hashable {
   /// `IPv4`, `IPv6`: those with an address and a route.
   package let families: [String]

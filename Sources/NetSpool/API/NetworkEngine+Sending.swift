@@ -21,6 +21,21 @@ extension NetworkEngine {
     return make(NetworkRequest(url: url, method: method), parameters)
   }
 
+  /// Makes an operation for a path of components: `["users", id, "photos"]`. Each is escaped, so that none can leave its
+  /// place: a `/`, `?` or `#` in it stands for itself, and `.` and `..` end with `.invalidURL`.
+  public func operation(
+    path components: [any LosslessStringConvertible], method: NetworkRequest.Method = .get,
+    parameters: NetworkRequest.Parameters = [:]
+  ) -> NetworkOperation {
+    let parts = components.map(\.description)
+    let made = operation(
+      path: parts.map(PercentCoding.component).joined(separator: "/"), method: method, parameters: parameters)
+    if parts.contains(".") || parts.contains("..") || parts.contains("") {
+      made.fail(NetworkError(.invalidURL, reason: "a path component that names no resource"))
+    }
+    return made
+  }
+
   /// Makes an operation for an absolute http or https URL, of this host or any other.
   public func operation(
     url: String, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
@@ -60,9 +75,14 @@ extension NetworkEngine {
 }
 
 extension NetworkEngine {
-  /// Hands an operation to the queue and returns at once. An operation runs once; enqueueing it again does
-  /// nothing. Costs about a microsecond; a body is encoded, and files are looked at, here.
-  public func enqueue(_ operation: NetworkOperation) { operation.enqueue() }
+  /// Hands an operation to the queue and returns at once. An operation runs once: while it is under way a second call
+  /// does nothing, and when it has finished ``Configuration/onUnhandledFailure`` gets `.invalidRequest` (`enqueued`). See
+  /// ``NetworkOperation/again()``. Costs about a microsecond; a body is encoded, and files are looked at, here.
+  public func enqueue(_ operation: NetworkOperation) {
+    if operation.enqueue() || operation.state != .finished { return }
+    let failure = NetworkError(.invalidRequest, reason: "enqueued").about(operation.request.url)
+    deliverLate { [self] in configuration.onUnhandledFailure?(failure) }
+  }
 
   /// With `forceReload`, asks the origin whatever the cache holds: the policy is `.reload`.
   public func enqueue(_ operation: NetworkOperation, forceReload: Bool) {
@@ -84,7 +104,7 @@ extension NetworkEngine {
     let result: Result<NetworkResponse, NetworkError> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         operation.onEnd { continuation.resume(returning: $0) }
-        enqueue(operation)
+        operation.enqueue()
       }
     } onCancel: {
       operation.cancel()
@@ -96,8 +116,13 @@ extension NetworkEngine {
   /// Sends a request and reports everything that happens to it; the stream ends after the final event.
   /// Dropping the stream early cancels the operation.
   public func events(for request: NetworkRequest) -> AsyncStream<NetworkOperation.Event> {
-    let operation = operation(request)
-    return AsyncStream { continuation in
+    events(for: operation(request))
+  }
+
+  /// Enqueues an operation and reports everything that happens to it; the stream ends after the final event.
+  /// Dropping the stream early cancels the operation.
+  public func events(for operation: NetworkOperation) -> AsyncStream<NetworkOperation.Event> {
+    AsyncStream { continuation in
       operation.onStateChange { continuation.yield(.state($0)) }
       operation.onUploadProgress { continuation.yield(.uploadProgress($0)) }
       operation.onDownloadProgress { continuation.yield(.downloadProgress($0)) }
@@ -106,7 +131,7 @@ extension NetworkEngine {
         continuation.finish()
       }
       continuation.onTermination = { _ in operation.cancel() }
-      enqueue(operation)
+      operation.enqueue()
     }
   }
 
@@ -125,7 +150,7 @@ extension NetworkEngine {
       result.withLock { $0 = final }
       done.signal()
     }
-    enqueue(operation)
+    operation.enqueue()
     done.wait()
     guard let final = result.withLock({ $0 }) else {
       preconditionFailure("NetSpool: no result after the signal")

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// What you send requests with: one per server you talk to, or one for all.
+/// A client for one server, or for all: it sends requests.
 ///
 /// It makes operations, sends them through its queue and calls your closures on its delivery target.
 /// Operations under way keep what they need alive: letting the last reference to an engine go cancels nothing.
@@ -15,7 +15,7 @@ public final class NetworkEngine: Sendable {
   let id: UInt64
   /// The queue's thread-safe end.
   let driver: QueueDriver
-  /// Where its closures run.
+  /// The thread or queue of its closures.
   let target: DeliveryTarget
   /// The configuration's and those that every request carries.
   let headers: Headers
@@ -24,9 +24,9 @@ public final class NetworkEngine: Sendable {
   let reach: AnswerScope.Reach
   /// Over which it may send; nil: any.
   let interfaces: InterfaceRule?
-  /// What the cache knows of its cookies, if it keeps some.
+  /// The cache's knowledge of its cookies, if it keeps some.
   let jar: CookieJar?
-  /// What the names of fields say.
+  /// The meaning of fields by their names.
   let fieldMeaning: FieldMeaning
   /// The lines of a request without fields of its own.
   let plainLines: [HeaderLines.Line]
@@ -34,7 +34,7 @@ public final class NetworkEngine: Sendable {
   let decodes: Bool
   /// The account that requests are sent for, and its origin.
   let credential: EngineCredential?
-  /// Where its paths lead; nil when every operation has an absolute URL.
+  /// The origin of its paths; nil when every operation has an absolute URL.
   let home: URLPieces.Origin?
   #if Metrics
   let metrics: EngineMetrics
@@ -59,7 +59,8 @@ public final class NetworkEngine: Sendable {
   private static let lastID = Atomic<UInt64>(0)
 
   /// - Parameters:
-  ///   - host: a name of at most 253 bytes or an address, without scheme, port and path; nil for absolute URLs only.
+  ///   - host: a name of at most 253 bytes or an address, without scheme, port and path (``init(url:configuration:)``
+  ///     takes these); nil for absolute URLs only.
   ///   - configuration: all defaults unless given.
   /// Throws `.invalidConfiguration` for an unusable host, port, header, time limit or proxy.
   public init(host: String? = nil, configuration: Configuration = .init()) throws(NetworkError) {
@@ -86,6 +87,22 @@ public final class NetworkEngine: Sendable {
     metrics = EngineMetrics(host: host)
     #endif
     joinLog()
+  }
+
+  /// Makes an engine for a base URL, `https://api.example.org:8443/v2`: its scheme, host, port and path take the place of
+  /// the configuration's. Throws `.invalidURL`, and what ``init(host:configuration:)`` throws.
+  public convenience init(url: String, configuration: Configuration = .init()) throws(NetworkError) {
+    let parsed = try URLParser.parse(url)
+    if parsed.user != nil {
+      throw NetworkError(.invalidURL, reason: "userinfo; see Configuration.credentials")
+    }
+    let base = parsed.pieces
+    if base.pathAndQuery.contains("?") { throw NetworkError(.invalidURL, reason: "a query in a base URL") }
+    var configuration = configuration
+    configuration.scheme = base.scheme == "http" ? .http : .https
+    configuration.port = base.origin.hasDefaultPort ? nil : base.port
+    configuration.basePath = base.pathAndQuery
+    try self.init(host: base.host, configuration: configuration)
   }
 
   deinit {
@@ -129,7 +146,7 @@ public final class NetworkEngine: Sendable {
   }
 }
 
-/// How connections are made.
+/// The way in which connections are made.
 extension NetworkEngine.Configuration {
   fileprivate func checkWay() throws(NetworkError) {
     try ConnectionWay.check(resolve: resolve, unixSocket: unixSocket)
@@ -235,7 +252,7 @@ extension NetworkEngine.Delivery {
 }
 
 extension NetworkEngine {
-  /// What becomes of cookies.
+  /// The treatment of cookies.
   public enum Cookies: Sendable, Hashable {
     /// `Set-Cookie` is only a field of an answer. The default.
     case none

@@ -1,5 +1,5 @@
 extension NetworkError {
-  /// What logic has to know of a failure besides its code. The reason is for people, and is never read back.
+  /// The cause of a failure within its code, for logic. The reason is for people, and is never read back.
   package enum Cause: String, Sendable {
     /// Of `connectFailed`.
     case refused, reset, unreachable, addressInUse
@@ -11,7 +11,7 @@ extension NetworkError {
     case authentication
     /// Of `invalidURL` and `redirectRefused`: neither http nor https, or no longer https.
     case scheme
-    /// Of `redirectRefused`: from https to http; with a body that nobody said goes along.
+    /// Of `redirectRefused`: from https to http; with a body that may not go along.
     case downgrade, body
     /// Of `invalidRequest`.
     case headerName

@@ -12,6 +12,7 @@ public struct NetworkError: Error, Sendable {
     var sendState: SendState
     var url: String?
     var attempts = 1
+    var thrown: (any Error)?
     var response: [NetworkResponse] = []
     var command: (@Sendable () -> String)?
   }
@@ -38,13 +39,30 @@ public struct NetworkError: Error, Sendable {
   /// Nil when the code says all that counts.
   package var cause: Cause? { details[0].cause }
 
-  /// What somebody else calls it: the number of the process that has a store, what a user's stream threw. Else nil.
+  /// The name that others have for it: the number of the process that has a store, the text of a stream's error. Else nil.
   package var subject: String? { details[0].subject }
 
-  /// An error of your own making, for `prepare`, `validate` and tests.
-  public init(code: Code, reason: String? = nil) { self.init(code, reason: reason) }
+  /// An error that code of the user's threw: itself, if it is one of these, else one of this code that carries it.
+  init(thrown error: any Error, _ code: Code, reason: String, sendState: SendState = .notSent) {
+    if let error = error as? NetworkError {
+      self = error
+    } else {
+      self.init(code, reason: reason, sendState: sendState)
+      thrown = error
+    }
+  }
 
-  /// What went wrong, in one word.
+  /// An error of your own making, for `prepare`, `validate` and tests; with the answer that it is about, and with the
+  /// error that is behind it.
+  public init(code: Code, reason: String? = nil, response: NetworkResponse? = nil, thrown: (any Error)? = nil)
+  {
+    self.init(code, reason: reason, sendState: response == nil ? .notSent : .answered)
+    self.response = response
+    self.thrown = thrown
+    url = response?.finalURL
+  }
+
+  /// The kind of failure, in one word.
   public internal(set) var code: Code {
     get { details[0].code }
     set { details[0].code = newValue }
@@ -54,6 +72,12 @@ public struct NetworkError: Error, Sendable {
   public internal(set) var reason: String? {
     get { details[0].reason }
     set { details[0].reason = newValue }
+  }
+
+  /// The error that a closure, a stream or a decoder of yours threw; nil when it was none, or a `NetworkError`.
+  public internal(set) var thrown: (any Error)? {
+    get { details[0].thrown }
+    set { details[0].thrown = newValue }
   }
 
   /// The number that the layer below gave.
@@ -97,13 +121,13 @@ public struct NetworkError: Error, Sendable {
     set { details[0].sendState = newValue }
   }
 
-  /// How much of the request the origin may have seen.
+  /// The part of the request that the origin may have seen.
   enum SendState: Sendable, Hashable { case notSent, maybeProcessed, answered }
 
   /// No byte of the request can have been acted upon, so sending it again is safe whatever its method.
   public var isRetrySafe: Bool { sendState == .notSent }
 
-  /// The network, not the origin, was at fault: no route, no name, nobody listening.
+  /// The network, not the origin, was at fault: no route, no name, no listener.
   public var isOffline: Bool {
     switch code.stage {
     case .route, .name, .connection: true

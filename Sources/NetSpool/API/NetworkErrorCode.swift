@@ -1,5 +1,5 @@
 extension NetworkError {
-  /// What went wrong, in one word. Open: a later version may add codes, so a `switch` needs a default.
+  /// The kind of failure, in one word. Open: a later version may add codes, so a `switch` needs a default.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The closed list behind the open type: every classification of failures is an exhaustive `switch` over it.
     let word: Word

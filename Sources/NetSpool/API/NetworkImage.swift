@@ -1,7 +1,7 @@
 /// The bytes of an image file, with what its headers tell.
 ///
 /// Nothing is decoded: a file may be complete and still hold damaged pixels, and a small file may unfold into
-/// billions of pixels. Whoever decodes should look at `decodedPixels` first.
+/// billions of pixels. Look at `decodedPixels` before decoding.
 public struct NetworkImage: Sendable {
   /// The file, byte for byte; not copied from the response.
   public let body: ResponseBody
@@ -27,7 +27,7 @@ public struct NetworkImage: Sendable {
   public var pixelWidth: Int { info.shownSize.width }
   /// Rows of pixels: 1 to 2,147,483,647, counted like `pixelWidth`.
   public var pixelHeight: Int { info.shownSize.height }
-  /// How many pixels a decoder unfolds, those included that are cropped away afterwards.
+  /// The number of pixels that a decoder unfolds, those included that are cropped away afterwards.
   public var decodedPixels: Int { info.pixelSize.width * info.pixelSize.height }
   /// The file reaches the end that its own structure gives it: no byte is missing. What follows that end is
   /// ignored. Checksums are not verified.
@@ -96,11 +96,26 @@ extension NetworkEngine {
     operation.onCompletion { [id = operation.id] response in
       guard var image = response.image else { return }
       image.operationID = id
-      onCompletion(image, url, response.isCachedResponse)
+      onCompletion(image, url, response.isFromCache)
     }
     operation.onError(onError)
     enqueue(operation)
     return operation
+  }
+}
+
+extension NetworkEngine {
+  /// Fetches a picture and waits for it without blocking a thread. The bytes decide what it is, whatever `Content-Type` says.
+  ///
+  /// Throws what `response(for:)` throws, and for a body that is no whole picture `.decodeFailed` with the reason
+  /// `notAnImage` or `imageTruncated`; such a body is not kept in the cache.
+  public func image(at url: String) async throws -> NetworkImage {
+    let operation = operation(url: url)
+    operation.demandImage()
+    let response = try await response(for: operation)
+    guard var image = response.image else { throw NetworkError(.decodeFailed, reason: "notAnImage") }
+    image.operationID = operation.id
+    return image
   }
 }
 

@@ -39,7 +39,7 @@ extension NetworkOperation {
 
   /// Adds a pair to the query or the body, by the method.
   @discardableResult
-  public func addParameter(_ name: String, _ value: String) -> Self {
+  public func addParameter(_ name: String, _ value: some LosslessStringConvertible) -> Self {
     configure { $0.parameters.append(name, value) }
   }
 
@@ -116,8 +116,8 @@ extension NetworkOperation {
     set { configure { $0.cachePolicy = newValue } }
   }
 
-  /// The engine's when nil.
-  public var timeouts: NetworkRequest.Timeouts? {
+  /// Its own limits of time; those that are not set are the engine's.
+  public var timeouts: NetworkRequest.Timeouts {
     get { request.timeouts }
     set { configure { $0.timeouts = newValue } }
   }

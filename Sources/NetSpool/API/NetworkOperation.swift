@@ -33,7 +33,8 @@ public final class NetworkOperation: @unchecked Sendable {
     original = request
   }
 
-  /// A chain of those that nobody has enqueued is taken apart one by one: each by the one before would need a stack as long.
+  /// A chain of operations that were never enqueued is taken apart one by one: recursion would need a stack
+  /// as long.
   deinit {
     let (isLeft, isPlain) = shared.withLock { ($0.hasDependents && $0.outcome == nil, $0.isPlain) }
     if isLeft { leaveWaitGraph() }
@@ -47,10 +48,10 @@ public final class NetworkOperation: @unchecked Sendable {
   /// The request as it stands; after enqueueing, as it is sent.
   public var request: NetworkRequest { shared.withLock { $0.changed?.request } ?? original }
 
-  /// Where it is in its life.
+  /// Its state.
   public var state: State { shared.withLock { $0.state } }
 
-  /// Where an operation is in its life.
+  /// The state of an operation.
   public enum State: String, Sendable, Hashable {
     /// Not enqueued yet.
     case ready
@@ -102,7 +103,7 @@ extension NetworkOperation: Hashable {
 }
 
 extension NetworkOperation {
-  /// What happens to an operation, for `NetworkEngine.events(for:)`.
+  /// An event of an operation, for `NetworkEngine.events(for:)`.
   public enum Event: Sendable {
     /// The operation has another state.
     case state(NetworkOperation.State)
@@ -171,6 +172,10 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation {
+  /// Makes another operation for the same request, as it was before ``NetworkEngine/Configuration/prepare``: an operation
+  /// runs once. Handlers and streams stay with the first.
+  public func again() -> NetworkOperation { NetworkOperation(asked, engine: engine) }
+
   /// Ends it with `.cancelled`, unless it has ended. Its slot is free within 50 ms. Others that share its
   /// exchange are not disturbed. One that was never enqueued ends as well.
   public func cancel() { requestCancel() }
@@ -184,8 +189,8 @@ extension NetworkOperation {
   public func resume() { perform { [self] in $0.resume(self) } }
 }
 
-/// How far a body has come. Reported at most ten times a second, and always once at the end. Where an attempt is repeated
-/// it is reported again once it has come further than before.
+/// The progress of a body. Reported at most ten times a second, and always once at the end. Where an attempt
+/// is repeated it is reported again once it has come further than before.
 public struct TransferProgress: Sendable, Hashable {
   /// Bytes so far.
   public internal(set) var done: Int64

@@ -1,6 +1,6 @@
 extension NetworkQueue {
-  /// On how many threads a queue works. An origin is always on the same one, so that more of them are of use to who asks
-  /// several origins for more than one processor can handle.
+  /// The number of threads of a queue. An origin is always on the same thread, so that more of them help a
+  /// program that asks several origins for more than one processor can handle.
   ///
   /// A queue has at most one for each 64 descriptors that the process may open (`ulimit -n`): each needs some of its own.
   public enum Loops: Sendable, Hashable {
@@ -9,7 +9,7 @@ extension NetworkQueue {
     /// Half as many as the machine has processors: at least 1, at most 8.
     case automatic
 
-    /// What the environment says, once for the process.
+    /// The number that the environment names, read once for the process.
     static let named: Loops? = ProcessEnvironment.value("NETSPOOL_LOOPS").flatMap { Int($0) }.flatMap {
       Loops.fixed($0).isValid ? .fixed($0) : nil
     }
@@ -24,7 +24,7 @@ extension NetworkQueue {
       }
     }
 
-    /// How many a queue has, where the process may open so many descriptors.
+    /// The number that a queue has, where the process may open so many descriptors.
     func count(descriptors: Int) -> Int { min(count, max(1, descriptors / Self.descriptorsEach)) }
 
     private static let descriptorsEach = 64

@@ -26,7 +26,7 @@ public final class NetworkQueue: Sendable {
 
   deinit { driver.abandon() }
 
-  /// How wide a queue runs.
+  /// The settings of a queue.
   public struct Configuration: Sendable, Hashable {
     /// `.adaptive` by default.
     public var sizing = Sizing.adaptive
@@ -39,9 +39,9 @@ public final class NetworkQueue: Sendable {
     /// Nothing new starts while true.
     public var isSuspended = false
 
-    /// On how many threads the queue works; `.fixed(1)`. What it is made with counts: another value later, and a number below
-    /// 1 or above 64, is `.invalidConfiguration`. Where nobody has set it the environment's `NETSPOOL_LOOPS` does, if that
-    /// is such a number.
+    /// The number of threads of the queue; `.fixed(1)`. The value that it is made with counts: another value
+    /// later, and a number below 1 or above 64, is `.invalidConfiguration`. Where it is not set the
+    /// environment's `NETSPOOL_LOOPS` counts, if that is such a number.
     public var loops: Loops {
       get { chosenLoops ?? Loops.named ?? .fixed(1) }
       set { chosenLoops = newValue }
@@ -59,7 +59,7 @@ public final class NetworkQueue: Sendable {
     }
   }
 
-  /// How many requests an origin gets at once; each origin has its own count.
+  /// The number of requests that an origin gets at once; each origin has its own count.
   public enum Sizing: Sendable, Hashable {
     /// Found out per origin from latency, errors, 429, 503 and Retry-After; starts at 6 and stays between 1 and
     /// `maximumPerOrigin`. See <doc:Sizing>.
@@ -73,7 +73,7 @@ public final class NetworkQueue: Sendable {
     /// The kinds of link that `byLink` tells apart.
     enum Link: Hashable, Sendable { case local, cellular }
 
-    /// Whether every width in it is at least 1; others are refused as an invalid configuration.
+    /// True when every width in it is at least 1; others are refused as an invalid configuration.
     var isValid: Bool {
       switch self {
       case .adaptive: true
@@ -103,7 +103,7 @@ extension NetworkQueue {
     } while !driver.apply(new, over: old)
   }
 
-  /// How many requests an origin gets at once. An invalid value is ignored; `configure` says so.
+  /// The number of requests that an origin gets at once. An invalid value is ignored; `configure` says so.
   public var sizing: Sizing {
     get { configuration.sizing }
     set { try? configure { $0.sizing = newValue } }
@@ -131,7 +131,7 @@ extension NetworkQueue {
 }
 
 extension NetworkQueue {
-  /// What the queue is doing; cheap enough to ask a thousand times a second.
+  /// The work of the queue; cheap enough to ask a thousand times a second.
   public struct Activity: Sendable, Hashable {
     /// Operations that wait.
     public let queued: Int
@@ -148,7 +148,7 @@ extension NetworkQueue {
     public var isBusy: Bool { queued + running > 0 }
   }
 
-  /// What the queue is doing now.
+  /// The work of the queue now.
   public var activity: Activity { driver.activity }
 
   /// Calls back when the number of waiting or running operations has changed, at most once per turn of the loop,

@@ -1,5 +1,5 @@
 extension NetworkRequest {
-  /// What a request carries. Its `Content-Type` is set from it unless the request has one.
+  /// The body of a request. Its `Content-Type` is set from it unless the request has one.
   public enum Body: Sendable {
     /// Nothing.
     case none
@@ -19,11 +19,11 @@ extension NetworkRequest {
     case custom(contentType: String, encode: @Sendable (Parameters) throws -> [UInt8])
   }
 
-  /// How parameters travel in a body that has none of its own.
+  /// The encoding of parameters in a body.
   public enum ParameterEncoding: Sendable, Hashable {
     /// `application/x-www-form-urlencoded`; the default.
     case form
-    /// One flat JSON object of strings.
+    /// A flat JSON object of strings.
     case json
   }
 }
@@ -87,7 +87,7 @@ public struct Multipart: Sendable {
 }
 
 extension Multipart {
-  /// One field or file.
+  /// A field or a file.
   struct Part: Hashable, Sendable {
     enum Content: Hashable, Sendable {
       case bytes([UInt8])
@@ -118,24 +118,26 @@ extension NetworkRequest {
 
     init(pairs: [Parameter]) { self.pairs = pairs }
 
-    /// Pairs in the order they are written.
-    public init(dictionaryLiteral pairs: (String, String)...) {
+    /// Pairs in the order they are written: `["q": "map", "page": 2, "exact": true]`.
+    public init(dictionaryLiteral pairs: (String, any LosslessStringConvertible)...) {
       // Nearly all operations have none.
-      if pairs.isEmpty { self.init(pairs: []) } else { self.init(pairs) }
+      self.pairs = pairs.isEmpty ? [] : pairs.map { Parameter($0.0, $0.1.description) }
     }
 
     /// Pairs in the order they come.
     public init(_ pairs: some Sequence<(String, String)>) { self.pairs = pairs.map { Parameter($0.0, $0.1) } }
 
     /// Adds a pair at the end.
-    public mutating func append(_ name: String, _ value: String) { pairs.append(Parameter(name, value)) }
+    public mutating func append(_ name: String, _ value: some LosslessStringConvertible) {
+      pairs.append(Parameter(name, value.description))
+    }
 
     /// The first value of a name.
     public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
     /// The number of pairs.
     public var count: Int { pairs.count }
-    /// Whether there are none.
+    /// True when there are none.
     public var isEmpty: Bool { pairs.isEmpty }
   }
 }
@@ -170,7 +172,7 @@ extension UploadStream {
   public var isReopenable: Bool { true }
 }
 
-/// What an upload stream gives.
+/// A piece that an upload stream gives.
 public enum UploadChunk: Sendable, Hashable {
   /// The next bytes; at least one.
   case bytes([UInt8])

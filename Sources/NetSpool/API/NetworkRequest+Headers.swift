@@ -1,4 +1,4 @@
-/// What the library's own files call the fields of a message.
+/// The library's own name for the fields of a message.
 typealias Headers = NetworkRequest.Headers
 
 extension NetworkRequest {
@@ -101,7 +101,7 @@ extension NetworkRequest {
 }
 
 extension NetworkRequest.Headers: Sequence {
-  /// One field: a view of its line in the block.
+  /// A field: a view of its line in the block.
   public struct Field: Sendable {
     let nameBytes: ArraySlice<UInt8>
     let valueBytes: ArraySlice<UInt8>
@@ -119,7 +119,7 @@ extension NetworkRequest.Headers: Sequence {
     }
   }
 
-  /// One field at a time.
+  /// Gives the fields one at a time.
   public struct Iterator: IteratorProtocol {
     let block: [UInt8]
     var position = 0
@@ -151,7 +151,7 @@ extension NetworkRequest.Headers {
     }
   }
 
-  /// Whether a field of that name is there.
+  /// True when a field of that name is there.
   public func contains(_ name: String) -> Bool {
     var position = 0
     return nextValue(name, from: &position) != nil
@@ -191,7 +191,7 @@ extension NetworkRequest.Headers: ExpressibleByDictionaryLiteral {
 }
 
 extension NetworkRequest.Headers: CustomStringConvertible, CustomReflectable {
-  /// One line per field, secrets masked.
+  /// A line for each field, secrets masked.
   public var description: String {
     map(\.description).joined(separator: "\n")
   }

@@ -1,49 +1,74 @@
 extension NetworkRequest {
-  /// The time limits of an operation. Time in the queue does not count, except for `queueDeadline`, and for `total` while the
-  /// origin has asked for a pause.
+  /// The time limits of an operation: its request's where they are set, else its engine's. Time in the queue does not
+  /// count, except for `queueDeadline`, and for `total` while the origin has asked for a pause.
   ///
   /// A limit of zero or less is refused with `.invalidConfiguration`. A limit that is passed ends the operation
   /// with `.timedOut`, within 100 ms.
   public struct Timeouts: Sendable, Hashable {
-    /// All defaults.
+    /// All defaults; of a request, all its engine's.
     public init() {}
+
+    /// The limits that have been set.
+    private var own: Limits = []
 
     /// Name lookup, connection and TLS handshake together; 10 s. An address of the name that does not answer gives way to
     /// the next one after 300 ms.
-    public var connect: Duration = .seconds(10)
+    public var connect: Duration = .seconds(10) { didSet { own.insert(.connect) } }
     /// From the request sent to the end of the header block; 30 s, absolute: dripping bytes do not extend it.
-    public var headers: Duration = .seconds(30)
+    public var headers: Duration = .seconds(30) { didSet { own.insert(.headers) } }
     /// A body slower than `stallBytesPerSecond` for this long has stalled; 30 s; nil switches it off. Of server-sent events,
     /// and of a sequence or lines without known length, any byte counts: only silence is a stall.
-    public var stall: Duration? = .seconds(30)
+    public var stall: Duration? = .seconds(30) { didSet { own.insert(.stall) } }
     /// 100 bytes a second.
-    public var stallBytesPerSecond = 100
+    public var stallBytesPerSecond = 100 { didSet { own.insert(.stallBytesPerSecond) } }
     /// The whole operation from its first start on, with its redirects, repetitions and the waits between them; time
-    /// in the queue (unless the origin has asked for a pause) and under `pause()` does not count. 60 s; nil is no limit. Unless it is set, there is none for a body
-    /// that goes to streams, or comes from a stream or a file.
-    public var total: Duration? {
-      get { ownTotal ?? .seconds(60) }
-      set { ownTotal = .some(newValue) }
-    }
-    /// Nil until it is set.
-    private var ownTotal: Duration??
+    /// in the queue (unless the origin has asked for a pause) and under `pause()` does not count. 60 s; nil is no limit.
+    /// Unless it is set, there is none for a body that goes to streams, or comes from a stream or a file.
+    public var total: Duration? = .seconds(60) { didSet { own.insert(.total) } }
     /// One attempt with its redirects, whether its body goes to streams or not; nil, the default, is no limit. The next
     /// attempt, if `retry` has one, begins anew; `total` bounds all of them.
-    public var attempt: Duration?
+    public var attempt: Duration? { didSet { own.insert(.attempt) } }
     /// A reader, a sink or a stream of this operation that takes nothing, and so keeps the body waiting on its way from the
     /// origin or the cache, for this long; nil, the default, is no limit. A disk, and another's stream of the same exchange,
     /// have the limit `stall` in any case.
-    public var reader: Duration?
+    public var reader: Duration? { didSet { own.insert(.reader) } }
     /// Waiting for a slot; nil, the default, is no limit.
-    public var queueDeadline: Duration?
+    public var queueDeadline: Duration? { didSet { own.insert(.queueDeadline) } }
 
     static let standard = Timeouts()
 
+    private struct Limits: OptionSet, Hashable {
+      let rawValue: UInt8
+      static let connect = Limits(rawValue: 1)
+      static let headers = Limits(rawValue: 2)
+      static let stall = Limits(rawValue: 4)
+      static let stallBytesPerSecond = Limits(rawValue: 8)
+      static let total = Limits(rawValue: 16)
+      static let reader = Limits(rawValue: 32)
+      static let queueDeadline = Limits(rawValue: 64)
+      static let attempt = Limits(rawValue: 128)
+    }
+
+    /// The limits that are set here, and the engine's for all others.
+    func over(_ engine: Timeouts) -> Timeouts {
+      if own.isEmpty { return engine }
+      var limits = engine
+      if own.contains(.connect) { limits.connect = connect }
+      if own.contains(.headers) { limits.headers = headers }
+      if own.contains(.stall) { limits.stall = stall }
+      if own.contains(.stallBytesPerSecond) { limits.stallBytesPerSecond = stallBytesPerSecond }
+      if own.contains(.total) { limits.total = total }
+      if own.contains(.attempt) { limits.attempt = attempt }
+      if own.contains(.reader) { limits.reader = reader }
+      if own.contains(.queueDeadline) { limits.queueDeadline = queueDeadline }
+      return limits
+    }
+
     /// The same with the total that holds for a body that goes to streams, or comes from them.
     func forStreams(_ isStreamed: Bool) -> Timeouts {
-      guard isStreamed, ownTotal == nil else { return self }
+      guard isStreamed, !own.contains(.total) else { return self }
       var limits = self
-      limits.ownTotal = .some(nil)
+      limits.total = nil
       return limits
     }
 
@@ -90,8 +115,8 @@ extension NetworkRequest {
     var backoffCapSeconds: Double = 30
     /// Retry-After is a floor for the wait; a longer one is cut to this. Default 1 hour.
     var retryAfterSecondsMax: Double = 3600
-    /// Whether a first attempt that died with the reused connection it was sent on is repeated at once. The
-    /// origin closed that connection while idle (RFC 9112 section 9.3.1); it is no sign of trouble.
+    /// Repeats a first attempt at once that died with the reused connection it was sent on. The origin closed
+    /// that connection while idle (RFC 9112 section 9.3.1); it is no sign of trouble.
     var repeatsOnDeadConnection = true
     /// The answers that are worth another attempt.
     var statuses = Self.transientStatuses
@@ -111,8 +136,18 @@ extension NetworkRequest {
     /// hour, and at most one request in ten repeated.
     public static let standard = Self(attemptsMax: 3)
 
-    /// As `standard`, with so many attempts in all.
-    public static func attempts(_ count: Int) -> Self { Self(attemptsMax: max(1, count)) }
+    /// As `standard`, with so many attempts in all; with a longest pause before the second of them, which doubles from
+    /// attempt to attempt, up to `pauseMax`, and with other statuses that are worth an attempt.
+    public static func attempts(
+      _ count: Int, pause: Duration = .milliseconds(500), pauseMax: Duration = .seconds(30),
+      statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+    ) -> Self {
+      var retry = Self(attemptsMax: max(1, count))
+      retry.backoffBaseSeconds = max(0, pause.seconds)
+      retry.backoffCapSeconds = max(0, pauseMax.seconds)
+      retry.statuses = statuses
+      return retry
+    }
 
     /// As a user asks for it by name.
     package static func attempts(_ count: Int, anyMethod: Bool, anyFailure: Bool, pause: Duration?) -> Self {
@@ -134,11 +169,12 @@ extension NetworkRequest {
   public struct Redirects: Sendable, Hashable {
     /// False: a 3xx is the answer.
     var follows = true
-    /// How many are followed; 10. The next one ends with `.tooManyRedirects`.
+    /// The number that are followed; 10. The next one ends with `.tooManyRedirects`.
     public var limit = 10
-    /// Whether https may lead to http; false by default: `.redirectRefused` (`downgrade`).
+    /// Lets https lead to http; false by default: `.redirectRefused` (`downgrade`).
     public var allowsDowngrade = false
-    /// Whether 307 and 308 send the body to another origin as well; false by default: `.redirectRefused` (`body`).
+    /// Lets 307 and 308 send the body to another origin as well; false by default: `.redirectRefused`
+    /// (`body`).
     public var resendsBodyAcrossOrigins = false
 
     /// At most 10; a body is sent again only on 307 and 308 to the same origin.
@@ -151,14 +187,14 @@ extension NetworkRequest {
 }
 
 extension NetworkRequest {
-  /// How urgently an operation wants a slot. Classes share by weight 2 : 5 : 10 : 20, so bulk work never
-  /// starves and never delays what is urgent.
+  /// The urgency of an operation. Classes share by weight 2 : 5 : 10 : 20, so bulk work never starves and
+  /// never delays what is urgent.
   public enum Priority: UInt8, Sendable, Hashable, CaseIterable, Comparable {
     /// Bulk work: keeps at least 5 % of the slots.
     case low
     /// The default.
     case normal
-    /// Somebody waits for it.
+    /// A user waits for it.
     case high
     /// Goes first.
     case urgent

@@ -1,4 +1,4 @@
-/// What to send and how: a value. Copy it, change it, send it as often as you like.
+/// A request: a value. Copy it, change it, send it as often as you like.
 public struct NetworkRequest: Sendable {
   /// The absolute URL; of a request for a path the path alone, until an engine makes an operation of it. Spaces and
   /// non-ASCII letters in path and query are percent-encoded when it is sent; a fragment is not sent.
@@ -12,7 +12,7 @@ public struct NetworkRequest: Sendable {
   /// Equal GET and HEAD requests that are under way share one exchange; true by default. Each keeps its own `total` and its
   /// own retries; connect, headers and stall are the longest that any of them has.
   public var coalesces = true
-  /// Whether the request is kept on disk until the origin has answered; false by default. See
+  /// Keeps the request on disk until the origin has answered; false by default. See
   /// `NetworkOperation.isFreezable`.
   public var isFreezable = false
   /// `url` is a path of the engine that sends it.
@@ -65,7 +65,7 @@ struct RequestExtras: Sendable {
   var body: NetworkRequest.Body = .none
   /// The body as it will be sent, made when the operation is enqueued.
   var prepared: PreparedBody = .none
-  var timeouts: NetworkRequest.Timeouts?
+  var timeouts = NetworkRequest.Timeouts.standard
   var retry: NetworkRequest.Retry?
   var redirects: NetworkRequest.Redirects?
   var idempotencyKey: String?
@@ -111,9 +111,9 @@ extension NetworkRequest {
     set { extra.parameterEncoding = newValue }
   }
 
-  /// The engine's when nil.
-  public var timeouts: Timeouts? {
-    get { hasExtras ? extra.timeouts : nil }
+  /// Its own limits of time; those that are not set are the engine's.
+  public var timeouts: Timeouts {
+    get { hasExtras ? extra.timeouts : .standard }
     set { extra.timeouts = newValue }
   }
 
@@ -151,8 +151,8 @@ extension NetworkRequest {
     set { extra.tag = newValue }
   }
 
-  /// How long the stored answer counts as fresh, whatever it says itself; nil, the default, leaves it
-  /// to the rules. `no-store` holds all the same.
+  /// The time for which the stored answer counts as fresh, whatever it says itself; nil, the default, leaves
+  /// it to the rules. `no-store` holds all the same.
   public var cacheLifetime: Duration? {
     get { hasExtras ? extra.cacheLifetime : nil }
     set { extra.cacheLifetime = newValue }
@@ -169,7 +169,7 @@ extension NetworkRequest {
     }
   }
 
-  /// Names whose answers these are: what is stored under one name is never served under another. Nil, the default, or
+  /// Names the sender: what is stored under one name is never served under another. Nil, the default, or
   /// empty takes the engine's, or derives one from `Authorization` and `Cookie` that ends with the process.
   public var credentialScope: String? {
     get { hasExtras ? extra.credentialScope : nil }
@@ -183,29 +183,30 @@ extension NetworkRequest {
     set { extra.notifiesOnlyChanges = newValue }
   }
 
-  /// Whether a request that did not get through (no route, no name, nobody listening) waits, instead of ending with that
-  /// error, until there is use in sending it; false by default. It waits as long as
-  /// ``Timeouts/queueDeadline`` allows, for ever without, and shares its exchange with no other request. One that the
-  /// origin may have acted on waits only if it may be repeated.
+  /// Lets a request that did not get through (no route, no name, no listener) wait, instead of ending with
+  /// that error, until it can be sent; false by default. It waits as long as ``Timeouts/queueDeadline``
+  /// allows, for ever without, and shares its exchange with no other request. One that the origin may have
+  /// acted on waits only if it may be repeated.
   public var waitsForOrigin: Bool {
     get { hasExtras ? extra.waitsForOrigin : false }
     set { extra.waitsForOrigin = newValue }
   }
 
-  /// How the body is compressed before it is sent; nil, the default, leaves it as it is. Bodies from memory only, up to
-  /// 64 MiB; others are sent as they are, and so are those that a `Content-Encoding` says are compressed already.
+  /// The compression of the body before it is sent; nil, the default, leaves it as it is. Bodies from memory
+  /// only, up to 64 MiB; others are sent as they are, and so are those that a `Content-Encoding` says are
+  /// compressed already.
   public var compression: Compression? {
     get { hasExtras ? extra.compression : nil }
     set { extra.compression = newValue }
   }
 
-  /// How a body is compressed. Only for origins that are known to take it: there is no asking first.
+  /// The compression of a body. Only for origins that are known to take it: there is no asking first.
   public enum Compression: String, Sendable, Hashable {
     /// RFC 1952, at zlib's usual level.
     case gzip
   }
 
-  /// How it is kept and sent when it is frozen; all defaults unless given.
+  /// The settings for a frozen request; all defaults unless given.
   public var freezing: FreezeOptions {
     get { hasExtras ? extra.freezing : FreezeOptions() }
     set { extra.freezing = newValue }
@@ -230,7 +231,7 @@ extension NetworkRequest: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
-/// What the library's own files call a request method.
+/// The library's own name for a request method.
 typealias Method = NetworkRequest.Method
 
 extension NetworkRequest {
@@ -274,7 +275,7 @@ extension NetworkRequest.Method {
     }
   }
 
-  /// Whether it asks for nothing to be changed (RFC 9110 section 9.2.1).
+  /// True when it asks for nothing to be changed (RFC 9110 section 9.2.1).
   var isSafe: Bool {
     switch name {
     case "GET", "HEAD", "OPTIONS", "TRACE": true
@@ -295,6 +296,6 @@ extension NetworkRequest.Method {
 }
 
 extension String {
-  /// A name without a letter names nothing: whoever has none must not share with all who have none.
+  /// Nil for an empty name, which names nothing: requests without a name must not share.
   var unlessEmpty: String? { isEmpty ? nil : self }
 }

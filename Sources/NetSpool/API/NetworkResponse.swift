@@ -59,14 +59,14 @@ public struct NetworkResponse: Sendable {
     set { parts[0].body = newValue }
   }
 
-  /// Where it came from.
+  /// Its source.
   public internal(set) var source: Source {
     get { parts[0].source }
     set { parts[0].source = newValue }
   }
 
-  /// Whether it was served from the cache.
-  public var isCachedResponse: Bool { source != .network }
+  /// True when it was served from the cache, confirmed or not.
+  public var isFromCache: Bool { source != .network }
 
   /// No other completion follows; false only for the first of `.cachedThenFresh`.
   public internal(set) var isFinal: Bool {
@@ -74,7 +74,7 @@ public struct NetworkResponse: Sendable {
     set { parts[0].isFinal = newValue }
   }
 
-  /// What proves that the body is all of it. `.whole` for an answer from the cache: no other is kept there.
+  /// The proof that the body is all of it. `.whole` for an answer from the cache: no other is kept there.
   public internal(set) var completeness: Completeness {
     get { parts[0].completeness }
     set { parts[0].completeness = newValue }
@@ -87,8 +87,9 @@ public struct NetworkResponse: Sendable {
     set { parts[0].age = newValue }
   }
 
-  /// Whether it comes from the cache, is past its lifetime, and the origin has not confirmed it: because the policy or the request
-  /// allows it, because it is being renewed behind, or because the origin could not be reached.
+  /// True when it comes from the cache, is past its lifetime, and the origin has not confirmed it: because
+  /// the policy or the request allows it, because it is being renewed behind, or because the origin could not
+  /// be reached.
   public internal(set) var isStale: Bool {
     get { parts[0].isStale }
     set { parts[0].isStale = newValue }
@@ -111,13 +112,14 @@ public struct NetworkResponse: Sendable {
     set { parts[0].finalURL = newValue }
   }
 
-  /// Where the time went: for a confirmed answer from the cache that of the question, for any other from there zero.
+  /// The time that each phase took: for a confirmed answer from the cache that of the question, for any other
+  /// from there zero.
   public internal(set) var metrics: Metrics {
     get { parts[0].metrics }
     _modify { yield &parts[0].metrics }
   }
 
-  /// What became of each stream, in the order they were added.
+  /// The report of each stream, in the order they were added.
   public internal(set) var streams: [StreamReport] {
     get { parts[0].streams }
     set { parts[0].streams = newValue }
@@ -139,7 +141,7 @@ public struct NetworkResponse: Sendable {
     return image
   }
 
-  /// Where an answer came from.
+  /// The source of an answer.
   public enum Source: String, Sendable, Hashable {
     /// The origin.
     case network
@@ -149,8 +151,8 @@ public struct NetworkResponse: Sendable {
     case revalidated
   }
 
-  /// How the end of a body was known (RFC 9112 section 6.3, RFC 9113 section 8.1). One that is known to be cut off is an
-  /// error, `.bodyTruncated` as a rule.
+  /// The sign by which the end of a body was known (RFC 9112 section 6.3, RFC 9113 section 8.1). One that is
+  /// known to be cut off is an error, `.bodyTruncated` as a rule.
   public enum Completeness: String, Sendable, Hashable {
     /// Its length, its last chunk or the end of its compression was there, or it has no body.
     case whole
@@ -159,7 +161,7 @@ public struct NetworkResponse: Sendable {
     case closeDelimited
   }
 
-  /// What became of one stream.
+  /// The end of a stream.
   public struct StreamReport: Sendable {
     /// The target of a file stream.
     public internal(set) var path: String?
@@ -180,7 +182,7 @@ public struct NetworkResponse: Sendable {
   }
 }
 
-/// What is known of an answer before its body.
+/// An answer before its body.
 public struct ResponseHead: Sendable {
   enum Version: UInt8, Sendable { case http10, http11, http2, http3 }
 
@@ -214,7 +216,7 @@ extension ResponseHead.Version {
 }
 
 extension NetworkResponse {
-  /// Where the time of an operation went, and what it moved, in bytes. Times are those of the last exchange
+  /// The times of an operation, and the bytes that it moved. Times are those of the last exchange
   /// (curl_easy_getinfo(3)); phases that did not happen are zero.
   public struct Metrics: Sendable {
     var version = ResponseHead.Version.http11

@@ -1,5 +1,6 @@
 extension NetworkStreamedResponse {
-  /// What an origin tells, one event after the other: server-sent events (`text/event-stream`, WHATWG HTML section 9.2).
+  /// The events of an origin, one after the other: server-sent events (`text/event-stream`, WHATWG HTML
+  /// section 9.2).
   ///
   /// A connection that ends, or that cannot be made again for a while, is replaced: after the time that the origin has
   /// asked for (`retry`, an hour at most), 3 s unless it has; after one that brought no event half a second at least, and twice
@@ -101,7 +102,7 @@ extension NetworkStreamedResponse {
     }
   }
 
-  /// One server-sent event.
+  /// A server-sent event.
   public struct Event: Sendable, Hashable {
     /// Its kind; `message` when the origin does not say.
     public internal(set) var name: String

@@ -28,7 +28,7 @@ public struct NetworkStreamedResponse: Sendable {
   /// The events that the body tells of; see ``Events``.
   public var events: Events { Events(reader: reader, head: head) }
 
-  /// Where the time went and how much came; nil until the body has ended.
+  /// The times and the bytes; nil until the body has ended.
   public var metrics: NetworkResponse.Metrics? {
     switch reader.result {
     case .success(let response): response.metrics

@@ -2,7 +2,7 @@
 public struct ResponseBody: Sendable {
   enum Storage: Sendable {
     case bytes([UInt8])
-    /// Somebody else's, without a copy: the cache's, straight from its map.
+    /// Borrowed, without a copy: the cache's, straight from its map.
     case lent(any LentBytes)
   }
 
@@ -21,10 +21,7 @@ public struct ResponseBody: Sendable {
     }
   }
 
-  /// Whether there are none.
-  public var isEmpty: Bool { count == 0 }
-
-  /// Whether reading the bytes waits for no disk.
+  /// True when reading the bytes waits for no disk.
   var isInMemory: Bool {
     switch storage {
     case .bytes: true
@@ -76,6 +73,32 @@ public struct ResponseBody: Sendable {
     switch storage {
     case .bytes(let bytes): try unsafe bytes.span.bytes.withUnsafeBytes(body)
     case .lent(let bytes): try unsafe bytes.withUnsafeBytes(body)
+    }
+  }
+}
+
+extension ResponseBody: RandomAccessCollection {
+  /// Zero.
+  public var startIndex: Int { 0 }
+  /// The number of bytes.
+  public var endIndex: Int { count }
+
+  /// A byte by its place.
+  public subscript(position: Int) -> UInt8 {
+    switch storage {
+    case .bytes(let bytes): bytes[position]
+    case .lent(let bytes): unsafe bytes.withUnsafeBytes { unsafe $0[position] }
+    }
+  }
+
+  /// Calls a closure with the bytes, without copying: how the standard library copies, compares and decodes them.
+  public func withContiguousStorageIfAvailable<Result>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result? {
+    switch storage {
+    case .bytes(let bytes): try unsafe bytes.withContiguousStorageIfAvailable(body)
+    case .lent(let bytes):
+      try unsafe bytes.withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
     }
   }
 }

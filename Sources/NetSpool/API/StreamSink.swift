@@ -21,7 +21,7 @@ final class StreamSink: Sink {
     do {
       try stream.open(head, bytesExpected: bytesExpected)
     } catch {
-      throw SinkFailure(reason: "open threw \(error)", thrown: "\(error)")
+      throw SinkFailure(reason: "open threw \(error)", thrown: error)
     }
   }
 
@@ -33,7 +33,7 @@ final class StreamSink: Sink {
       if taken < bytes.byteCount { askAgain(afterMilliseconds: taken > 0 ? 0 : 10) }
       return taken
     } catch {
-      throw SinkFailure(reason: "write threw \(error)", thrown: "\(error)")
+      throw SinkFailure(reason: "write threw \(error)", thrown: error)
     }
   }
 
@@ -88,7 +88,7 @@ protocol CoreStream: DownloadStream {
 }
 
 extension StreamAttachment {
-  /// What an operation keeps of a stream until its transfer starts.
+  /// The part of a stream that an operation keeps until its transfer starts.
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
     if let stream = stream as? DiscardDownloadStream {
       // There may be as many of these as requests: none costs a closure with something in it.

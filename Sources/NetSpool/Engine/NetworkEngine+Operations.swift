@@ -22,10 +22,8 @@ extension NetworkEngine {
     guard let prepare = configuration.prepare else { return }
     do {
       try prepare(&request)
-    } catch let failure as NetworkError {
-      throw failure
     } catch {
-      throw NetworkError(.invalidRequest, reason: "prepare threw \(error)")
+      throw NetworkError(thrown: error, .invalidRequest, reason: "prepare threw \(error)")
     }
   }
 
@@ -62,6 +60,7 @@ extension NetworkEngine {
     } catch {
       var failure = NetworkError(status: response)
       failure.reason = "validate threw \(error)"
+      failure.thrown = error
       return failure
     }
   }

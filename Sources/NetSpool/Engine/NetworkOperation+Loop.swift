@@ -236,9 +236,16 @@ extension NetworkOperation {
 // MARK: On its way
 
 extension NetworkOperation {
-  /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing.
-  func enqueue() {
-    guard let begun = beginEnqueue() else { return }
+  /// Any thread: makes the request what will be sent and hands it to the queue. Once; later calls do nothing, and
+  /// return false.
+  @discardableResult
+  func enqueue() -> Bool {
+    guard let begun = beginEnqueue() else { return false }
+    enqueue(begun)
+    return true
+  }
+
+  private func enqueue(_ begun: Beginning) {
     // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
     if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(original.url)) }
     do throws(NetworkError) {
@@ -254,8 +261,8 @@ extension NetworkOperation {
     enqueue(changing: begun.change?.request ?? original, begun.streams)
   }
 
-  private func enqueue(changing request: NetworkRequest, _ streams: [StreamAttachment]) {
-    var ready = request
+  private func enqueue(changing asked: NetworkRequest, _ streams: [StreamAttachment]) {
+    var ready = asked
     do throws(NetworkError) {
       try engine.prepare(&ready)
       try ready.makeReady()
@@ -269,10 +276,10 @@ extension NetworkOperation {
         try engine.prepareToFreeze(&ready, hasStreams: !streams.isEmpty)
       }
     } catch {
-      return refuse(error.about(request.url))
+      return refuse(error.about(asked.url))
     }
     shared.withLock { [ready] shared in
-      shared.change(original) { request in
+      shared.change(original, asked: asked) { request in
         let priority = request.priority  // which somebody may have changed meanwhile
         request = ready
         request.priority = priority
@@ -289,7 +296,9 @@ extension NetworkOperation {
     if let failure = engine.submit(self) { refuse(failure.about(ready.url)) }
   }
 
-  private func beginEnqueue() -> (change: Change?, streams: [StreamAttachment], flaw: NetworkError?)? {
+  private typealias Beginning = (change: Change?, streams: [StreamAttachment], flaw: NetworkError?)
+
+  private func beginEnqueue() -> Beginning? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued

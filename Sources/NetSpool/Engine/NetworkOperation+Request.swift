@@ -6,9 +6,17 @@ extension NetworkOperation {
   /// Another request in place of the first.
   final class Change: Sendable {
     let request: NetworkRequest
+    /// The request as it was asked for, once the other has been made ready for sending.
+    let asked: NetworkRequest?
 
-    init(_ request: NetworkRequest) { self.request = request }
+    init(_ request: NetworkRequest, asked: NetworkRequest?) {
+      self.request = request
+      self.asked = asked
+    }
   }
+
+  /// The request as it was asked for, before its engine has prepared it.
+  var asked: NetworkRequest { shared.withLock { $0.changed.map { $0.asked ?? $0.request } } ?? original }
 
   /// Loop thread: the request as it is sent.
   var sent: NetworkRequest { loop.change?.request ?? original }
@@ -86,9 +94,11 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation.Shared {
-  mutating func change(_ original: NetworkRequest, _ change: (inout NetworkRequest) -> Void) {
+  mutating func change(
+    _ original: NetworkRequest, asked: NetworkRequest? = nil, _ change: (inout NetworkRequest) -> Void
+  ) {
     var request = changed?.request ?? original
     change(&request)
-    changed = NetworkOperation.Change(request)
+    changed = NetworkOperation.Change(request, asked: asked ?? changed?.asked)
   }
 }

@@ -59,11 +59,17 @@ extension ResponseHead {
   }
 }
 
+extension NetworkRequest {
+  /// The limits of time that hold for it when this engine sends it.
+  func limits(of engine: NetworkEngine) -> Timeouts {
+    hasExtras ? extra.timeouts.over(engine.configuration.timeouts) : engine.configuration.timeouts
+  }
+}
+
 extension NetworkOperation {
   /// Loop thread: the time limits that hold for it.
   func timeLimits(_ request: NetworkRequest) -> NetworkRequest.Timeouts {
-    let limits = request.timeouts ?? engine.configuration.timeouts
-    return limits.forStreams(hasStreams || request.streamsBody)
+    request.limits(of: engine).forStreams(hasStreams || request.streamsBody)
   }
 
   /// Loop thread: those of its exchange, the longest of all who share it.

@@ -23,8 +23,7 @@ extension Scheduler {
       if isClosing { throw NetworkError(.engineClosed) }
       if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
       operation.loop.origin = try locate(operation, request)
-      let own = request.timeouts?.queueDeadline
-      if let deadline = own ?? operation.engine.configuration.timeouts.queueDeadline {
+      if let deadline = request.limits(of: operation.engine).queueDeadline {
         startQueueDeadline(operation, deadline)
       }
       if !dependencies.isEmpty, try block(operation, behind: dependencies) { return }

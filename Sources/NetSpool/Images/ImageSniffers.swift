@@ -55,7 +55,7 @@ struct JPEGSniffer {
     return nil
   }
 
-  /// Whether the walk goes on.
+  /// True when the walk goes on.
   private mutating func take(_ code: UInt8, _ bytes: ImageBytes) -> Bool {
     switch code {
     case 0x01, 0xD0...0xD7: return true  // TEM, RSTn: nothing follows

@@ -41,7 +41,7 @@ struct NetlinkLink: Hashable, Sendable {
   var isLoopback = false
   /// Switched on (IFF_UP).
   var isUp = true
-  /// Whether the link can carry something: there is a signal, an association, a peer (IFF_RUNNING).
+  /// True when the link can carry something: there is a signal, an association, a peer (IFF_RUNNING).
   var isRunning = true
 
   init(_ index: Int32, _ name: String) {

@@ -16,7 +16,7 @@ struct OriginHealth: Sendable {
 
   private var isDown = false
   private var isDegraded = false
-  /// Whether a connection succeeded without an answer: then only an answer shows that the origin works.
+  /// True when a connection succeeded without an answer: then only an answer shows that the origin works.
   private var needsAnswer = false
   /// Failures in a row, and whether any of them had a connection.
   private var streak = 0

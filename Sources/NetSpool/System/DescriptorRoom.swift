@@ -1,7 +1,7 @@
 internal import CNetSpoolShims
 internal import Glibc
 
-/// How many descriptors the process may still open.
+/// The number of descriptors that the process may still open.
 enum DescriptorRoom {
   /// Returns how many are free below `RLIMIT_NOFILE`; `Int.max` without a limit, or where the system does not say.
   static func free() -> Int {

@@ -53,7 +53,7 @@ extension FileDescriptor {
     }
   }
 
-  /// Whether the name leads to this very file.
+  /// True when the name leads to this very file.
   borrowing func isName(_ name: String, of file: borrowing FileDescriptor) -> Bool {
     guard let status = try? FileStatus(of: file) else { return false }
     return FileStatus(named: name, in: self)?.identity == status.identity

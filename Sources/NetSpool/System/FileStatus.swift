@@ -55,9 +55,9 @@ struct FileStatus: Equatable, Sendable {
 }
 
 extension FileStatus {
-  /// Whether a library may be told to read what a path leads to on the loop thread: a pipe or a device might never have an
-  /// end. What is missing is left to whoever reads it. Looks, and reads a byte: where a file system hangs, who asks waits,
-  /// and not the loop.
+  /// True when a library may be told to read what a path leads to on the loop thread: a pipe or a device
+  /// might never have an end. What is missing is left to whoever reads it. Looks, and reads a byte: where a
+  /// file system hangs, who asks waits, and not the loop.
   static func mayBeLent(_ path: String, as kind: Kind = .regular) -> Bool {
     guard let status = try? FileStatus(path: path) else { return true }
     guard status.kind == kind else { return false }

@@ -150,7 +150,8 @@ final class NameResolver: Sendable {
 }
 
 extension NameResolver {
-  /// Whether the system has IPv6 at all: else its addresses are not asked for, which saves half of the questions.
+  /// True when the system has IPv6 at all: else its addresses are not asked for, which saves half of the
+  /// questions.
   private static let hasIPv6: Bool = {
     let descriptor = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return false }

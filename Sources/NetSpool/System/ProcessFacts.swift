@@ -50,8 +50,8 @@ enum ForkGuard {
   private static let forks = Atomic<Int>(0)
   private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.noticeFork() }) == 0
 
-  /// How many forks lie between this process and the first one; kept beside what was begun. From the
-  /// first call on they are counted.
+  /// The number of forks that lie between this process and the first one; kept beside what was begun. From
+  /// the first call on they are counted.
   static var generation: Int {
     _ = isArmed
     return forks.load(ordering: .relaxed)
@@ -80,7 +80,7 @@ extension LibraryVersions {
 
 /// What the libcurl that is loaded can do, which need not be the one that the program was built with.
 enum LoadedCurl {
-  /// Whether it can answer NTLM; newer distributions build it without.
+  /// True when it can answer NTLM; newer distributions build it without.
   static var hasNTLM: Bool { unsafe (info?.features ?? 0) & CURL_VERSION_NTLM != 0 }
 
   /// An easy handle that is used again still points to the last field of the exchange before.

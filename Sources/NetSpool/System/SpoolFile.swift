@@ -41,7 +41,7 @@ internal import Synchronization
     do { try SystemThread.start(name: "netspool-closing", close).detach() } catch { close() }
   }
 
-  /// How many bytes can be read.
+  /// The number of bytes that can be read.
   var count: Int { written.load(ordering: .acquiring) }
 
   /// Writes behind what is there. EDQUOT when all spools together have what they may have.
@@ -122,7 +122,8 @@ internal import Synchronization
   }
 }
 
-/// How many bytes spools may have at once: all of a store on its disk, all of a queue in memory. Any thread.
+/// The number of bytes that spools may have at once: all of a store on its disk, all of a queue in memory.
+/// Any thread.
 final class SpoolRoom: Sendable {
   private let bytesMax: Int
   private let state = Mutex((held: 0, refused: 0))

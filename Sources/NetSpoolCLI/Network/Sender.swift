@@ -88,9 +88,7 @@ final class Sender: Sendable {
     var request = NetworkRequest(url: parcel.sources.url)
     if !parcel.sources.repeats {
       request.retry = .deadConnection
-      var timeouts = engine.configuration.timeouts
-      timeouts.queueDeadline = Self.turnMax
-      request.timeouts = timeouts
+      request.timeouts.queueDeadline = Self.turnMax
     }
     let operation = engine.operation(request)
     for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }

@@ -35,7 +35,9 @@ final class HARWriter: Sendable {
 
   /// For an engine's `onEnd`.
   /// - Parameter defaults: the engine's fields.
-  func record(_ defaults: NetworkRequest.Headers) -> NetworkEngine.EndHandler {
+  func record(_ defaults: NetworkRequest.Headers)
+    -> @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
+  {
     { [self] operation, result, metrics in
       let entry = HAREntry(
         request: operation.request, defaults: defaults, result: result, metrics: metrics,

@@ -61,11 +61,13 @@ public final class HTTPArchive: Sendable {
   /// Nothing yet.
   public init() {}
 
-  /// How many exchanges are recorded.
+  /// The number of exchanges that are recorded.
   public var count: Int { entries.withLock { $0.count } }
 
   /// The handler for `Configuration.onEnd` of an engine.
-  public var record: NetworkEngine.EndHandler {
+  public var record:
+    @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
+  {
     { [self] operation, result, metrics in add(operation.request, result, metrics) }
   }
 

@@ -41,7 +41,8 @@ struct BinaryPropertyList {
     return size(of: top, depth: 0, &sizes) != nil
   }
 
-  /// How many objects this one unfolds to, itself included; nil when too many or too deep, which a cycle is.
+  /// The number of objects that this one unfolds to, itself included; nil when too many or too deep, which a
+  /// cycle is.
   private func size(of object: Int, depth: Int, _ sizes: inout [Int]) -> Int? {
     guard object < objects, depth < Self.depthMax else { return nil }
     if sizes[object] > 0 { return sizes[object] }
@@ -58,7 +59,7 @@ struct BinaryPropertyList {
     return size
   }
 
-  /// Where an object's references begin, and how many there are.
+  /// The place where an object's references begin, and their number.
   private func held(by object: Int) -> (start: Int, count: Int)? {
     guard let start = Self.number(bytes, table + object * offsetBytes, offsetBytes), start < table else {
       return nil
@@ -89,7 +90,7 @@ struct BinaryPropertyList {
   }
 }
 
-/// What is let through to Foundation's readers of property lists.
+/// Bytes that are let through to Foundation's readers of property lists.
 enum PropertyListCheck {
   /// The list, if it is XML or binary and does no harm. Without this, any word is a list of the old text form;
   /// 200 bytes of binary list, arrays of ten times the same array, keep the reader busy for years; and deep XML

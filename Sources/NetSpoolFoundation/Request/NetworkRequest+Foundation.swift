@@ -10,6 +10,16 @@ extension NetworkRequest {
   }
 }
 
+extension NetworkOperation {
+  /// Adds bytes to a multipart body; the request becomes a POST if it was a GET.
+  @discardableResult
+  public func addData(_ data: Data, forKey key: String, mimeType: String? = nil, fileName: String? = nil)
+    -> Self
+  {
+    addData([UInt8](data), forKey: key, mimeType: mimeType, fileName: fileName)
+  }
+}
+
 extension NetworkEngine {
   /// Makes an operation for an http or https URL, its base included, of this host or any other. Any other ends with `.invalidURL`
   /// when enqueued.

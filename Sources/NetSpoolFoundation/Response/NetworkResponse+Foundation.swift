@@ -22,7 +22,7 @@ extension NetworkResponse {
   /// Nil for an empty body and for one that is not JSON, whatever its `Content-Type` says; the bytes stay in
   /// `body`. Parsed at each call. Nesting is limited to 512 levels by Foundation, which forgives a comma
   /// behind the last element.
-  public var jsonObject: Any? { try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) }
+  public var json: Any? { try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed) }
 
   /// The body as a value of yours, read as JSON whatever its `Content-Type` says.
   ///
@@ -30,12 +30,21 @@ extension NetworkResponse {
   /// - Parameters:
   ///   - type: what to make; inferred unless given.
   ///   - decoder: a fresh `JSONDecoder` by default.
-  /// - Throws: `DecodingError` for an empty body, for one that is not JSON and for JSON of another shape;
-  ///   and what the type's own `init(from:)` throws.
+  /// - Throws: `.decodeFailed` for an empty body, for one that is not JSON and for JSON of another shape, with this answer
+  ///   as its `response` and the `DecodingError`, or what the type's own `init(from:)` threw, as `thrown`.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
-    try decoder.decode(type, from: data)
+    try decoding(type) { try decoder.decode(type, from: data) }
+  }
+
+  fileprivate func decoding<Value>(_ type: Value.Type, _ decode: () throws -> Value) throws -> Value {
+    do {
+      return try decode()
+    } catch {
+      throw NetworkError(
+        code: .decodeFailed, reason: "the body is no \(type): \(error)", response: self, thrown: error)
+    }
   }
 }
 
@@ -57,15 +66,17 @@ extension NetworkResponse {
   /// - Parameters:
   ///   - type: what to make; inferred unless given.
   ///   - decoder: a `PropertyListDecoder`.
-  /// - Throws: `DecodingError` for what `propertyList` is nil for and for a list of another shape; and what
-  ///   the type's own `init(from:)` throws.
+  /// - Throws: `.decodeFailed` for what `propertyList` is nil for and for a list of another shape, with this answer as its
+  ///   `response` and the `DecodingError`, or what the type's own `init(from:)` threw, as `thrown`.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: PropertyListDecoder
   ) throws -> Value {
-    guard let data = checkedPropertyList else {
-      throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a property list"))
+    try decoding(type) {
+      guard let data = checkedPropertyList else {
+        throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a property list"))
+      }
+      return try decoder.decode(type, from: data)
     }
-    return try decoder.decode(type, from: data)
   }
 
   private var checkedPropertyList: Data? {

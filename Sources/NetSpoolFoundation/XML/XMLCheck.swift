@@ -49,7 +49,7 @@ final class XMLCheck: NSObject, XMLParserDelegate {
   }
 }
 
-/// What comes before the root element (XML 1.0 section 2.8).
+/// The part before the root element (XML 1.0 section 2.8).
 enum XMLProlog {
   /// There is a document type with an internal subset: `<!DOCTYPE a [...]>`. Entities and default attributes can
   /// be declared nowhere else, and a few hundred bytes of them unfold to gigabytes or name files and URLs.

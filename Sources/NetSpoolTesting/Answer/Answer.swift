@@ -1,4 +1,4 @@
-/// What a ``ScriptedOrigin`` answers: a response, how it is sent, and what goes wrong with it.
+/// An answer of a ``ScriptedOrigin``: a response, its pace and its faults.
 ///
 /// A value: make one, change it, give it to as many routes as you like. `Connection: close` and the framing
 /// fields are added when they are not among `headers`; nothing else is, not even `Date`.
@@ -15,23 +15,25 @@ public struct Answer: Sendable {
   public var headers: [HeaderField] = []
   /// The body. Default none. Not sent to HEAD, nor with 1xx, 204 and 304.
   public var body = AnswerBody.none
-  /// How the body's end is marked. Default automatic.
+  /// The mark of the body's end. Default automatic.
   public var framing = AnswerFraming.automatic
   /// Time between the request's last byte and the answer's first. Default zero.
   public var delay = Duration.zero
-  /// How fast the answer leaves; nil, the default, is as fast as the client reads.
+  /// The pace at which the answer leaves; nil, the default, is as fast as the client reads.
   public var pace: Pace?
-  /// Whether `pace` holds for the body only.
+  /// True when `pace` holds for the body only.
   public var pacesBodyOnly = false
-  /// What goes wrong, in any order.
+  /// The faults, in any order.
   public var faults: [Fault] = []
-  /// Whether the answer is sent without waiting for the request's body. Default false. Only for fixed answers,
-  /// and those of ``ScriptedOrigin/onHead(_:_:)``.
+  /// True when the answer is sent without waiting for the request's body. Default false. Only for fixed
+  /// answers, and those of ``ScriptedOrigin/onHead(_:_:)``.
   public var isEarly = false
-  /// Whether the connection is closed behind the answer. Default false.
+  /// True when the connection is closed behind the answer. Default false.
   public var closesConnection = false
 
-  /// What is sent instead of all the above.
+  /// The `Content-Type` follows from how the answer was made: another one takes its place.
+  var impliesType = false
+  /// The bytes that are sent instead of all the above.
   var script: [WirePart]?
 
   /// A response.
@@ -47,17 +49,23 @@ public struct Answer: Sendable {
 extension Answer {
   /// 200 with this text, `text/plain; charset=utf-8`.
   public static func text(_ text: String, status: Int = 200) -> Answer {
-    Answer(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: .text(text))
+    typed("text/plain; charset=utf-8", .text(text), status)
   }
 
   /// 200 with these bytes.
   public static func bytes(_ bytes: [UInt8], type: String = "application/octet-stream") -> Answer {
-    Answer(headers: ["Content-Type": type], body: .bytes(bytes))
+    typed(type, .bytes(bytes))
+  }
+
+  static func typed(_ type: String, _ body: AnswerBody, _ status: Int = 200) -> Answer {
+    var answer = Answer(status: status, headers: ["Content-Type": type], body: body)
+    answer.impliesType = true
+    return answer
   }
 
   /// 200 with `count` bytes of ``BodyPattern``, which are never held in memory.
   public static func pattern(_ count: Int) -> Answer {
-    Answer(headers: ["Content-Type": "application/octet-stream"], body: .pattern(count: count))
+    typed("application/octet-stream", .pattern(count: count))
   }
 
   /// 200 in chunks, one for each element.
@@ -99,9 +107,15 @@ extension Answer {
 
 /// Changed copies, to be chained.
 extension Answer {
-  /// Adds a header field.
+  /// Adds a header field. The first `Content-Type` takes the place of the one that `text`, `json` and the like have set.
   public func header(_ name: String, _ value: String) -> Answer {
-    changed { $0.headers.append(HeaderField(name, value)) }
+    changed {
+      if $0.impliesType, equalsWithoutCase(name.utf8, "Content-Type".utf8) {
+        $0.headers.removeAll { equalsWithoutCase($0.name.utf8, name.utf8) }
+        $0.impliesType = false
+      }
+      $0.headers.append(HeaderField(name, value))
+    }
   }
 
   /// Sets the reason phrase.

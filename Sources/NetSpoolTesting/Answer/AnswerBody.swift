@@ -37,7 +37,7 @@ public enum AnswerBody: Sendable {
   }
 }
 
-/// How the end of an answer's body is marked (RFC 9112 section 6).
+/// The mark of the end of an answer's body (RFC 9112 section 6).
 public enum AnswerFraming: Sendable, Equatable {
   /// `Transfer-Encoding: chunked` for a body of chunks, `Content-Length` for every other.
   case automatic
@@ -53,7 +53,7 @@ public enum AnswerFraming: Sendable, Equatable {
 /// the sender knows one thing and a body of any length holds one block.
 struct ByteRun: Sendable {
   let block: [UInt8]
-  /// Where in the block the run begins.
+  /// The place in the block where the run begins.
   let start: Int
   /// `Int.max` is endless.
   let count: Int

@@ -1,7 +1,7 @@
 /// An answer as the steps that send it.
 struct CompiledAnswer: Sendable {
   var steps: [WirePart.Step]
-  /// Whether the connection ends behind the last step.
+  /// True when the connection ends behind the last step.
   var closes: Bool
 }
 
@@ -9,7 +9,7 @@ struct CompiledAnswer: Sendable {
 struct AnswerCompiler {
   let answer: Answer
   let method: String
-  /// Whether the client allows another request on this connection.
+  /// True when the client allows another request on this connection.
   let clientKeepsAlive: Bool
 
   func compile() -> CompiledAnswer {

@@ -141,7 +141,7 @@ private struct JSONReader {
     }
   }
 
-  /// One UTF-16 unit, or two.
+  /// Reads one UTF-16 unit, or two.
   private mutating func readUnit() -> Unicode.Scalar? {
     guard let first = readHex() else { return nil }
     guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first) }

@@ -98,11 +98,11 @@ extension AnswerJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral 
 extension Answer {
   /// 200 with this value, `application/json`.
   public static func json(_ value: AnswerJSON, status: Int = 200) -> Answer {
-    Answer(status: status, headers: ["Content-Type": "application/json"], body: .text(value.text))
+    typed("application/json", .text(value.text), status)
   }
 
   /// 200 with these bytes, which are JSON already, `application/json`: `.json(bytes: [UInt8](try JSONEncoder().encode(user)))`.
   public static func json(bytes: [UInt8], status: Int = 200) -> Answer {
-    Answer(status: status, headers: ["Content-Type": "application/json"], body: .bytes(bytes))
+    typed("application/json", .bytes(bytes), status)
   }
 }

@@ -1,5 +1,5 @@
-/// One step of what a connection does while it answers. ``Answer/raw(_:)-([WirePart])`` takes a list of them; every
-/// other answer is compiled to one.
+/// A step of a connection while it answers. ``Answer/raw(_:)-([WirePart])`` takes a list of them; every other
+/// answer is compiled to one.
 public struct WirePart: Sendable {
   enum Step: Sendable {
     case run(ByteRun)
@@ -48,7 +48,7 @@ public struct WirePart: Sendable {
   public static var close: WirePart { WirePart(step: .close) }
 }
 
-/// How fast bytes leave.
+/// The speed at which bytes leave.
 public struct Pace: Sendable, Equatable {
   /// Bytes written at a time, each time in a write of their own.
   public let size: Int
@@ -67,7 +67,7 @@ public struct Pace: Sendable, Equatable {
   }
 }
 
-/// Where in an exchange a fault strikes.
+/// The point of an exchange at which a fault strikes.
 public enum FaultPoint: Sendable, Equatable {
   /// Acts as soon as the connection is accepted. Only an answer that stands first in the queue can do this: it is
   /// taken from the queue by the connection, not by a request.
@@ -83,7 +83,7 @@ public enum FaultPoint: Sendable, Equatable {
   case body(Int)
 }
 
-/// What goes wrong at a ``FaultPoint``.
+/// The fault at a ``FaultPoint``.
 public enum FaultAction: Sendable, Equatable {
   /// The connection is reset (RST), or the stream of HTTP/2 (RST_STREAM).
   case reset
@@ -109,9 +109,9 @@ public enum FaultAction: Sendable, Equatable {
 
 /// A fault and its place.
 public struct Fault: Sendable, Equatable {
-  /// Where it strikes.
+  /// The point at which it strikes.
   public let point: FaultPoint
-  /// What happens there.
+  /// The fault itself.
   public let action: FaultAction
 
   /// `action` at `point`.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What the origin's thread and its users share, behind one lock. No closure of a user runs under it.
+/// The state that the origin's thread and its users share, behind a lock. No closure of a user runs under it.
 final class OriginState: Sendable {
   private struct Book {
     var routes = RouteBook()

@@ -1,9 +1,10 @@
-/// What came in, up to the limits, and the counts, which have none.
+/// The requests that came in, up to the limits, and the counts, which have none.
 struct RequestLog {
   private let limits: OriginLimits
   /// Recorded requests in order; the first of them has the number `dropped`.
   private var kept: [RecordedRequest] = []
   private var dropped = 0
+  private var keptBytes = 0
   private var taken = 0
   private(set) var hits: [String: Int] = [:]
   private(set) var rejected: [String] = []
@@ -23,11 +24,27 @@ struct RequestLog {
       hits[request.path, default: 0] += 1
     }
     kept.append(request)
+    keptBytes += request.body.count
     // Dropped in batches: the array moves once for every thousand requests, not for each.
     let surplus = kept.count - limits.keptRequestsMax
-    guard surplus > 1_024 else { return }
-    kept.removeFirst(surplus)
-    dropped += surplus
+    if surplus > 1_024 { drop(surplus) }
+    if keptBytes > limits.keptBytesMax { drop(kept.count - fitting()) }
+  }
+
+  private mutating func drop(_ count: Int) {
+    keptBytes -= kept.prefix(count).reduce(0) { $0 + $1.body.count }
+    kept.removeFirst(count)
+    dropped += count
+  }
+
+  /// The number of latest requests that fit into half of the room; at least one.
+  private func fitting() -> Int {
+    var bytes = 0
+    let first = kept.lastIndex { request in
+      bytes += request.body.count
+      return bytes > limits.keptBytesMax / 2
+    }
+    return max(1, kept.count - (first.map { $0 + 1 } ?? 0))
   }
 
   mutating func reject(_ reason: String) {
@@ -35,7 +52,7 @@ struct RequestLog {
     if rejected.count < 100 { rejected.append(reason) }
   }
 
-  /// The next request that nobody has taken; dropped ones are passed over.
+  /// The next request that has not been taken; dropped ones are passed over.
   mutating func take() -> RecordedRequest? {
     taken = max(taken, dropped)
     guard taken < requestCount else { return nil }
@@ -53,7 +70,7 @@ struct RequestLog {
   }
 }
 
-/// What a test waits for.
+/// The condition that a test waits for.
 enum WaitCondition: Sendable {
   case requests(Int)
   case hits(String, Int)
@@ -74,7 +91,7 @@ enum WaitCondition: Sendable {
   }
 }
 
-/// One who waits. `resume` is called once, with whether the condition was met.
+/// A waiting call. `resume` is called once, with whether the condition was met.
 struct Waiter: Sendable {
   let id: Int
   let condition: WaitCondition

@@ -98,7 +98,7 @@ struct AnswerQueue {
 }
 
 extension Answer {
-  /// What happens inside the request's body, if anything.
+  /// The fault inside the request's body, if there is one.
   var requestBodyFault: (after: Int, action: FaultAction)? {
     for fault in faults {
       if case .requestBody(let bytes) = fault.point { return (bytes, fault.action) }
@@ -106,7 +106,7 @@ extension Answer {
     return nil
   }
 
-  /// Whether this must be known when only the head is there.
+  /// True when this must be known when only the head is there.
   var isForHead: Bool { isEarly || requestBodyFault != nil }
 }
 

@@ -15,7 +15,7 @@ public enum BodyPattern {
     return (0..<count).map { block[(offset + $0) % period] }
   }
 
-  /// Whether these bytes are what a generated body holds from this offset on.
+  /// True when these bytes are what a generated body holds from this offset on.
   public static func matches(_ bytes: some Sequence<UInt8>, at offset: Int = 0) -> Bool {
     let block = Self.block
     var index = offset % period

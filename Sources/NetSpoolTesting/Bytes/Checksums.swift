@@ -39,7 +39,7 @@ struct CRC32 {
   }
 
   /// Adds zero bytes in O(log count): they multiply the register by x^(8·count) modulo the polynomial.
-  /// So a bomb of 10 GiB carries a right checksum although nobody ever holds it.
+  /// So a bomb of 10 GiB carries a right checksum although no machine ever holds it.
   mutating func updateZeros(_ count: Int) {
     var power: UInt32 = 0x0080_0000  // x^8, bits reflected
     var left = count

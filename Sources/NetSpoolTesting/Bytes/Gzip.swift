@@ -97,11 +97,11 @@ extension [UInt8] {
 /// literal zero, `11` the end. The distance code is `0` too, so the repeats are zero bits, and the long
 /// middle of the stream is nothing but zero bytes, which need not be held to be sent.
 public struct GzipBomb: Sendable {
-  /// What comes before the zero bytes.
+  /// The bytes before the zero bytes.
   public let prefix: [UInt8]
   /// The zero bytes in the middle of the stream.
   public let zeroCount: Int
-  /// What comes after them: the end of the block, CRC-32 and length.
+  /// The bytes after them: the end of the block, CRC-32 and length.
   public let suffix: [UInt8]
 
   /// The length of the stream.

@@ -25,7 +25,7 @@ struct AnswerReader {
     case done
   }
 
-  /// What HTTP/2 has other means for (RFC 9113 section 8.2.2).
+  /// Fields for which HTTP/2 has other means (RFC 9113 section 8.2.2).
   private static let dropped = [
     "connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade",
   ]
@@ -43,7 +43,7 @@ struct AnswerReader {
   var isDone: Bool { if case .done = state { true } else { false } }
   var hasHead: Bool { if case .head = state { false } else { true } }
 
-  /// What these bytes say. What comes behind the end of the answer says nothing.
+  /// Reads these bytes. Bytes behind the end of the answer say nothing.
   mutating func read(_ bytes: ArraySlice<UInt8>, _ see: (Event) -> Void) {
     var rest = bytes
     while !rest.isEmpty, !isDone {

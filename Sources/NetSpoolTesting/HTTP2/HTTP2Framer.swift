@@ -1,7 +1,7 @@
 /// Frames and header compression, by nghttp2: bytes of the client go in, what they say goes to the session, and what the
 /// session answers comes out as bytes.
 @safe final class HTTP2Framer {
-  /// What there is of a body when nghttp2 asks for it.
+  /// The part of a body that is there when nghttp2 asks for it.
   enum Piece {
     case bytes([UInt8])
     case end(trailers: [HeaderField])
@@ -18,10 +18,10 @@
 
   private let library: NGHTTP2
   private var session: NGHTTP2.Object = nil
-  /// Whom the callbacks tell. It owns the framer.
+  /// The object that the callbacks tell. It owns the framer.
   fileprivate unowned let owner: HTTP2Session
 
-  /// Loads nghttp2 if nobody has yet.
+  /// Loads nghttp2, unless it is loaded.
   init(streamsMax: Int, owner: HTTP2Session) throws(OriginError) {
     library = try NGHTTP2.shared.get()
     self.owner = owner

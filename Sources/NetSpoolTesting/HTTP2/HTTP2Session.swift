@@ -1,7 +1,7 @@
 /// HTTP/2 on one connection (RFC 9113): each stream is a connection of its own to the origin's scripts. Lives on the
 /// origin's thread.
 final class HTTP2Session {
-  /// How far it has come.
+  /// The state of the session.
   enum Progress {
     case goesOn
     /// The connection is to end: all that was said has been sent.
@@ -38,7 +38,7 @@ final class HTTP2Session {
     framer = try HTTP2Framer(streamsMax: state.limits.streamsMax, owner: self)
   }
 
-  /// One of its exchanges waits for a gate, or for everything to be released.
+  /// True when an exchange of it waits for a gate, or for everything to be released.
   var isParked: Bool { exchanges.values.contains { $0.connection.isParked } }
   var wakeAt: ContinuousClock.Instant? { exchanges.values.compactMap(\.connection.wakeAt).min() }
   var waitsToWrite: Bool { isBlocked || !output.isEmpty || hasMoreToPlay }
@@ -183,6 +183,6 @@ extension HTTP2Session {
     if case .cut = ending { isCut = true } else { framer?.reset(stream.id, .internalError) }
   }
 
-  /// The answer is whole, and nobody reads what the client sends.
+  /// The answer is whole, and the rest of the client's bytes is not read.
   func stopReading(_ stream: HTTP2Stream) { framer?.reset(stream.id, .none) }
 }

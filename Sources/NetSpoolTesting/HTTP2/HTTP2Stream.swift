@@ -1,5 +1,5 @@
-/// One request and its answer on an HTTP/2 connection, as a wire that is spoken HTTP/1.1 over: the origin's scripts,
-/// gates and faults know no difference, as origins behind a gateway know none.
+/// A request and its answer on an HTTP/2 connection, as a wire that is spoken HTTP/1.1 over: the origin's
+/// scripts, gates and faults know no difference, as origins behind a gateway know none.
 ///
 /// A reset is a RST_STREAM. An end before the answer is whole ends the connection, whatever else is on it: at the end of
 /// a stream there is nothing to tell a body that was cut.
@@ -80,7 +80,7 @@ final class HTTP2Stream: Wire {
 
   func reset() { end(.reset) }
 
-  /// What was sent before goes out before.
+  /// Bytes that were sent before go out before.
   private func end(_ how: Ending) {
     guard ending == nil else { return }
     ending = how
@@ -120,7 +120,7 @@ final class HTTP2Stream: Wire {
 }
 
 extension HTTP2Stream {
-  /// One field of the head, or of the trailers if the head is over.
+  /// A field of the head, or of the trailers if the head is over.
   func add(_ field: HeaderField) {
     fieldBytes += field.name.utf8.count + field.value.utf8.count + 4
     fields.append(field)

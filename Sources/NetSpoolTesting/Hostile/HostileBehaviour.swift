@@ -1,6 +1,6 @@
-/// One way for an origin to misbehave: its name, what it is, and the request that meets it.
+/// A way for an origin to misbehave: its name, what it is, and the request that meets it.
 public struct HostileBehaviour: Sendable, CustomStringConvertible {
-  /// What a behaviour belongs to.
+  /// A group of behaviours.
   public enum Group: String, Sendable, CaseIterable {
     /// Which bytes are the body: `Content-Length`, bodies where none may be.
     case framing
@@ -22,21 +22,21 @@ public struct HostileBehaviour: Sendable, CustomStringConvertible {
 
   /// The name, also the last part of its path.
   public let name: String
-  /// What is wrong, in one line.
+  /// The fault, in one line.
   public let summary: String
-  /// What it belongs to.
+  /// The group that it belongs to.
   public let group: Group
   /// The method that meets it. GET unless the behaviour needs another.
   public internal(set) var method = "GET"
   /// Header fields the request must have for it.
   public internal(set) var requestHeaders: [HeaderField] = []
-  /// Whether a client must give up by itself, because the answer never ends or goes on for minutes.
+  /// True when a client must give up by itself, because the answer never ends or goes on for minutes.
   public internal(set) var isEndless = false
 
   var answer: AnswerClosure
   var headAnswer: (@Sendable (RecordedRequest) -> Answer?)?
 
-  /// Where ``ScriptedOrigin/serveHostile()`` puts it.
+  /// The path at which ``ScriptedOrigin/serveHostile()`` puts it.
   public var path: String { "/hostile/\(name)" }
   /// Name and summary.
   public var description: String { "\(name): \(summary)" }

@@ -162,7 +162,7 @@ extension HostileCatalogue {
 extension HostileCatalogue {
   private static let hello = Answer.text("hello")
 
-  /// What the connection does, whatever is sent on it.
+  /// The connection's own behaviour, whatever is sent on it.
   static let transport: [HostileBehaviour] = [
     .plain(
       .transport, "slow", "the body drips, a byte every 0.3 seconds",

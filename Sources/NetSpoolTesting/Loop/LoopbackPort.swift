@@ -8,7 +8,8 @@ final class LoopbackPort: Sendable {
   }
 
   let number: Int
-  /// Bound but never listening: while nothing is up, the port refuses connections and nobody else gets it.
+  /// Bound but never listening: while nothing is up, the port refuses connections and no other process gets
+  /// it.
   private let reservation: Int32
   private let waker: Waker
   private let running = Mutex<Running?>(nil)
@@ -33,7 +34,7 @@ final class LoopbackPort: Sendable {
   var isUp: Bool { running.withLock { $0 != nil } }
 
   /// Comes up; does nothing when it is. `serve` gets the listening socket, which it closes, and runs on a thread of its
-  /// own until the token is stopped. It must not hold whoever owns this: the last reference may go while it runs.
+  /// own until the token is stopped. It must not hold the owner of this: the last reference may go while it runs.
   func start(_ serve: @escaping @Sendable (Int32, StopToken) -> Void) throws(OriginError) {
     try running.withLock { running throws(OriginError) in
       guard running == nil else { return }

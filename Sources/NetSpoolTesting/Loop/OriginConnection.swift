@@ -1,6 +1,6 @@
 import Glibc
 
-/// One connection: reads requests, asks the state for answers, plays them. Lives on the origin's thread.
+/// A connection: reads requests, asks the state for answers, plays them. Lives on the origin's thread.
 ///
 /// `advance` runs the phases until one of them must wait; what it waits for is in `events`, `wakeAt` and
 /// `isParked`, from which the loop knows when to call it again.
@@ -19,7 +19,7 @@ final class OriginConnection {
     case closed
   }
 
-  /// What comes behind the script that is being played.
+  /// The step behind the script that is being played.
   enum Next {
     case handshake
     case request
@@ -62,7 +62,7 @@ final class OriginConnection {
     isStream = false
   }
 
-  /// One stream of the HTTP/2 connection of this number, and which of its requests it is.
+  /// A stream of the HTTP/2 connection of this number, and which of its requests it is.
   init(_ stream: HTTP2Stream, number: Int, state: OriginState, firstRequest index: Int) {
     wire = stream
     self.number = number
@@ -74,7 +74,7 @@ final class OriginConnection {
   /// Waits for a gate or for everything to be released.
   var isParked: Bool { gate != nil || isStalled || http2?.isParked == true }
 
-  /// What to poll for.
+  /// The events to poll for.
   var events: Int16 {
     var events: Int32 = waitsToWrite ? POLLOUT : 0
     if wantsInput, !sawEnd { events |= POLLIN }
@@ -106,7 +106,7 @@ final class OriginConnection {
     while step(now) {}
   }
 
-  /// One phase; false when it must wait.
+  /// Runs a phase; false when it must wait.
   private func step(_ now: ContinuousClock.Instant) -> Bool {
     switch phase {
     case .handshake: shakeHands()

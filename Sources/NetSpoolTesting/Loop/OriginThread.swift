@@ -46,7 +46,7 @@ struct OriginThread: Sendable {
 }
 
 /// A pair of sockets that wakes the origin's thread. It lives as long as the origin, over all its restarts, so no wake-up
-/// can go to a descriptor that meanwhile belongs to somebody else.
+/// can go to a descriptor that meanwhile belongs to another file.
 final class Waker: Sendable {
   let readEnd: Int32
   private let writeEnd: Int32

@@ -23,8 +23,8 @@ struct ScriptPlayer {
   private var pace: Pace?
   private var slice = 0
   private var due: ContinuousClock.Instant?
-  /// Taken before the first byte is sent: whoever has read up to the stall can release it, whether or not
-  /// this thread has come to the stall itself.
+  /// Taken before the first byte is sent: a client that has read up to the stall can release it, whether or
+  /// not this thread has come to the stall itself.
   private let releaseCount: Int
 
   init(_ steps: [WirePart.Step], releaseCount: Int) {
@@ -108,7 +108,7 @@ struct Exchange {
   var reader: BodyReader
   /// Chosen when only the head was there.
   var early: Answer?
-  /// What is to happen inside the body, until it has happened.
+  /// The fault inside the body, until it has happened.
   var bodyFault: (after: Int, action: FaultAction)?
   /// Answered already: what is left of the body is only read.
   var isAnswered = false

@@ -1,7 +1,7 @@
-/// What carries the bytes of one connection: a socket, TLS over a socket, or a stream of HTTP/2. Lives on the origin's
-/// thread; whoever speaks HTTP/1.1 over it need not know which one it is.
+/// The carrier of a connection's bytes: a socket, TLS over a socket, or a stream of HTTP/2. Lives on the
+/// origin's thread; the code that speaks HTTP/1.1 over it need not know which one it is.
 protocol Wire: AnyObject {
-  /// Whether the handshake is still to be made. Until then only what is to be thrown away may be received.
+  /// True when the handshake is still to be made. Until then only what is to be thrown away may be received.
   var needsHandshake: Bool { get }
   /// Goes on with what comes before the first request.
   func shakeHands() -> Handshake
@@ -15,7 +15,7 @@ protocol Wire: AnyObject {
   func reset()
 }
 
-/// How far the beginning of a connection has come.
+/// The state of a connection's beginning.
 enum Handshake {
   case done(NegotiatedProtocol)
   case waitsToRead
@@ -23,7 +23,7 @@ enum Handshake {
   case failed(String)
 }
 
-/// What is spoken on a connection.
+/// The protocol that is spoken on a connection.
 enum NegotiatedProtocol {
   case http1
   case http2

@@ -22,7 +22,7 @@ public final class ManualClock: Sendable {
 
   private let state = Mutex(State())
 
-  /// One that stands still.
+  /// A clock that stands still.
   public init() {}
 
   var now: ContinuousClock.Instant { state.withLock(\.now) }

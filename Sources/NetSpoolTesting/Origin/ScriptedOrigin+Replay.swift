@@ -81,7 +81,7 @@ extension Answer {
 
 /// Base64 (RFC 4648 section 4).
 private enum Base64 {
-  /// What is no digit is left out.
+  /// Characters that are no digits are left out.
   static func decode(_ text: String) -> [UInt8] {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var bytes: [UInt8] = []

@@ -6,16 +6,19 @@ import Synchronization
 /// is not part of what is tested.
 extension ScriptedOrigin {
   /// Waits until this many requests were read.
+  @discardableResult
   public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
     await wait(.requests(count), limit)
   }
 
   /// Waits until this path was asked for so often.
+  @discardableResult
   public func waitForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
     await wait(.hits(path, count), limit)
   }
 
   /// Waits until so many requests wait at this path or gate.
+  @discardableResult
   public func waitForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(30)) async
     -> Bool
   {
@@ -23,6 +26,7 @@ extension ScriptedOrigin {
   }
 
   /// Waits until exactly this many connections are open.
+  @discardableResult
   public func waitForOpenConnections(_ count: Int, within limit: Duration = .seconds(30)) async -> Bool {
     await wait(.openConnections(count), limit)
   }
@@ -54,35 +58,40 @@ extension ScriptedOrigin {
   }
 }
 
-/// The same for code that is not asynchronous: these block the calling thread.
+/// The same for code that is not asynchronous: these block the calling thread. They have names of their own, since at the
+/// top level of a program Swift would take them for the others.
 extension ScriptedOrigin {
   /// Blocks until this many requests were read.
-  @available(*, noasync, message: "await the asynchronous waitForRequests")
-  public func waitForRequests(_ count: Int, within limit: Duration = .seconds(30)) -> Bool {
+  @available(*, noasync, message: "await waitForRequests")
+  @discardableResult
+  public func blockForRequests(_ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.requests(count), limit)
   }
 
   /// Blocks until this path was asked for so often.
-  @available(*, noasync, message: "await the asynchronous waitForHits")
-  public func waitForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(30)) -> Bool {
+  @available(*, noasync, message: "await waitForHits")
+  @discardableResult
+  public func blockForHits(_ path: String, _ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.hits(path, count), limit)
   }
 
   /// Blocks until so many requests wait at this path or gate.
-  @available(*, noasync, message: "await the asynchronous waitForWaiting")
-  public func waitForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(30)) -> Bool {
+  @available(*, noasync, message: "await waitForWaiting")
+  @discardableResult
+  public func blockForWaiting(_ gate: String, _ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.waitingAt(gate, count), limit)
   }
 
   /// Blocks until exactly this many connections are open.
-  @available(*, noasync, message: "await the asynchronous waitForOpenConnections")
-  public func waitForOpenConnections(_ count: Int, within limit: Duration = .seconds(30)) -> Bool {
+  @available(*, noasync, message: "await waitForOpenConnections")
+  @discardableResult
+  public func blockForOpenConnections(_ count: Int, within limit: Duration = .seconds(30)) -> Bool {
     block(.openConnections(count), limit)
   }
 
   /// The next request that was not taken yet, blocking for it if need be; nil when the time is over.
-  @available(*, noasync, message: "await the asynchronous takeRequest")
-  public func takeRequest(within limit: Duration = .seconds(30)) -> RecordedRequest? {
+  @available(*, noasync, message: "await takeRequest")
+  public func blockForRequest(within limit: Duration = .seconds(30)) -> RecordedRequest? {
     let end = ContinuousClock.now + limit
     while true {
       if let request = state.takeRequest() { return request }
@@ -148,32 +157,32 @@ extension ScriptedOrigin {
   /// Opens every gate that is held or waited at, and ends every stall.
   public func releaseAll() { state.changeGates { $0.releaseAll() } }
 
-  /// How many requests wait at this path or gate.
+  /// The number of requests that wait at this path or gate.
   public func waitingCount(_ name: String) -> Int { state.waiting(at: name) }
 }
 
-/// What it received.
+/// The requests and connections that it received.
 extension ScriptedOrigin {
   /// The requests in the order in which they were read, up to ``OriginLimits/keptRequestsMax`` of the latest.
   public var requests: [RecordedRequest] { state.readLog(\.requests) }
 
-  /// How many requests were read, kept or not.
+  /// The number of requests that were read, kept or not.
   public var requestCount: Int { state.readLog(\.requestCount) }
 
-  /// How many requests had this path, whatever their query.
+  /// The number of requests that had this path, whatever their query.
   public func hits(_ path: String) -> Int { state.readLog { $0.hits[path, default: 0] } }
 
   /// Every path that was asked for, and how often.
   public var hits: [String: Int] { state.readLog(\.hits) }
 
-  /// How many connections were accepted.
+  /// The number of connections that were accepted.
   public var connectionCount: Int { state.readLog(\.connectionCount) }
 
-  /// How many connections are open. One that the origin has closed counts until the client has closed it too, or
-  /// ``OriginLimits/lingerTime`` is over.
+  /// The number of connections that are open. One that the origin has closed counts until the client has
+  /// closed it too, or ``OriginLimits/lingerTime`` is over.
   public var openConnections: Int { state.readLog(\.openConnections) }
 
-  /// How many requests were not HTTP/1.1 as RFC 9112 wants it of a client, or were cut off.
+  /// The number of requests that were not HTTP/1.1 as RFC 9112 wants it of a client, or were cut off.
   public var rejectedCount: Int { state.readLog(\.rejectedCount) }
 
   /// Why they were rejected; the first hundred of them. They are not among ``requests``.

@@ -23,7 +23,7 @@ public final class ScriptedOrigin: Sendable {
 
   /// The TCP port, the same for the whole life of the origin.
   public var port: Int { home.number }
-  /// What it accepts and keeps.
+  /// The limits of what it accepts and keeps.
   public var limits: OriginLimits { state.limits }
 
   /// An origin that is already serving. Its port is free to choose for the system.
@@ -57,7 +57,7 @@ public final class ScriptedOrigin: Sendable {
     "\(tls == nil ? "http" : "https")://\(host):\(port)\(path)"
   }
 
-  /// Whether it is serving.
+  /// True when it is serving.
   public var isRunning: Bool { home.isUp }
 
   /// Serves; does nothing when it already does. Scripts, gates and records are as they were.
@@ -85,7 +85,7 @@ public final class ScriptedOrigin: Sendable {
   }
 }
 
-/// What it answers. A request gets, in this order, the next answer queued for its path, the answer of its path's
+/// Its answers. A request gets, in this order, the next answer queued for its path, the answer of its path's
 /// route, that of the longest prefix that fits, the next answer queued for every path, and the fallback.
 extension ScriptedOrigin {
   /// Queues answers: each request that no route takes gets the next of them.
@@ -131,32 +131,34 @@ extension ScriptedOrigin {
   /// Forgets all queues, routes and the fallback.
   public func removeAnswers() { state.changeRoutes { $0.removeAll() } }
 
-  /// What it does with `Expect: 100-continue`. Default ``ExpectPolicy/answer``.
+  /// The answer to `Expect: 100-continue`. Default ``ExpectPolicy/answer``.
   public var expectPolicy: ExpectPolicy {
     get { state.expectPolicy }
     set { state.expectPolicy = newValue }
   }
 }
 
-/// What a ``ScriptedOrigin`` accepts and keeps. Everything has a limit, so that a runaway client fails
-/// its own test and not the machine.
+/// The limits of a ``ScriptedOrigin``. Everything has a limit, so that a runaway client fails its own test
+/// and not the machine.
 public struct OriginLimits: Sendable {
   /// Bytes of request line and header fields; more is answered 431. Default 65,536.
   public var headBytesMax = 65_536
   /// Header fields of one request; more is answered 431. Default 1,000.
   public var headerFieldsMax = 1_000
-  /// Bytes of each request body that are kept for inspection; all of them are counted and hashed.
-  /// Default 1,048,576.
-  public var keptBodyBytesMax = 1_048_576
+  /// Bytes of each request body that are kept for inspection; all of them are counted and hashed. Default 64 MiB.
+  public var keptBodyBytesMax = 64 << 20
   /// Requests kept for inspection; older ones are dropped, though they stay counted. Default 10,000.
   public var keptRequestsMax = 10_000
+  /// Bytes of all bodies that are kept for inspection; beyond it the oldest requests are dropped, though they stay
+  /// counted. Default 256 MiB.
+  public var keptBytesMax = 256 << 20
   /// Different paths whose hits are counted; later ones count as 0. Default 1,000,000.
   public var countedPathsMax = 1_000_000
   /// Connections open at once; more wait in the listen queue. Default 4,096.
   public var connectionsMax = 4_096
   /// Requests under way at once on one HTTP/2 connection. Default 250.
   public var streamsMax = 250
-  /// How long a closing connection reads on, so that unread request bytes do not turn the end of an
+  /// The time for which a closing connection reads on, so that unread request bytes do not turn the end of an
   /// answer into a reset. Default 1 second.
   public var lingerTime = Duration.seconds(1)
 
@@ -175,7 +177,7 @@ public struct OriginError: Error, Sendable, Equatable, CustomStringConvertible {
   public var description: String { "ScriptedOrigin: \(call) failed with errno \(errno)" }
 }
 
-/// What an origin does with `Expect: 100-continue` (RFC 9110 section 10.1.1).
+/// The answer of an origin to `Expect: 100-continue` (RFC 9110 section 10.1.1).
 public enum ExpectPolicy: Sendable, Equatable {
   /// Sends `100 Continue` as soon as it has read the head, unless the body has begun already.
   case answer

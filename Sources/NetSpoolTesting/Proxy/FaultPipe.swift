@@ -1,4 +1,4 @@
-/// One direction of a connection through the proxy: keeps what has come in and says what to do next. It does no
+/// A direction of a connection through the proxy: keeps what has come in and says what to do next. It does no
 /// I/O and reads no clock.
 struct FaultPipe {
   enum Action {
@@ -23,7 +23,7 @@ struct FaultPipe {
   var mix: ToxicMix
   private let began: ContinuousClock.Instant
   private var dice: SeededDice
-  /// Those before `first` are sent already.
+  /// Pieces before `first` are sent already.
   private var pieces: [Piece] = []
   private var first = 0
   private var keptBytes = 0
@@ -51,7 +51,7 @@ struct FaultPipe {
 
   mutating func takeEnd(_ now: ContinuousClock.Instant) { sourceEnded = now + mix.latency(&dice) }
 
-  /// What to do now. A `write` is to be followed by ``didWrite(_:_:)`` before the next question.
+  /// The next action. A `write` is to be followed by ``didWrite(_:_:)`` before the next question.
   mutating func next(_ now: ContinuousClock.Instant) -> Action {
     let start = max(began, mix.since)
     if let stall = mix.stall { return stalled(stall, start, now) }
@@ -110,7 +110,7 @@ struct FaultPipe {
   }
 }
 
-/// One connection through the proxy: two sockets and a pipe each way. Lives on the proxy's thread.
+/// A connection through the proxy: two sockets and a pipe each way. Lives on the proxy's thread.
 final class FaultLink {
   private enum Phase {
     case open
@@ -160,8 +160,8 @@ final class FaultLink {
 
   // MARK: Events
 
-  /// What to poll the client's and the origin's socket for: reading what the one pipe takes, writing what the
-  /// other gives.
+  /// The events to poll the client's and the origin's socket for: reading what the one pipe takes, writing
+  /// what the other gives.
   var interests: [(fd: Int32, reads: Bool, writes: Bool)] {
     let drops = !isOpen
     return [
@@ -213,7 +213,7 @@ final class FaultLink {
     wake(at: now)
   }
 
-  /// How many bytes went out; nil when none did.
+  /// The number of bytes that went out; nil when none did.
   private func write(_ bytes: [UInt8], _ range: Range<Int>, _ direction: FaultProxy.Direction) -> Int? {
     switch Socket.send(sink(direction), bytes, range) {
     case .bytes(let count): return count

@@ -28,13 +28,13 @@ public final class FaultProxy: Sendable {
 
   /// The TCP port, the same for the whole life of the proxy.
   public var port: Int { home.number }
-  /// Where what is random comes from.
+  /// The source of chance.
   public var seed: UInt64 { state.seed }
 
   /// A proxy that is already passing on what comes, as it comes. Its port is free to choose for the system.
   ///
   /// - Parameters:
-  ///   - port: the server's TCP port on 127.0.0.1. While nobody listens there, connections are reset.
+  ///   - port: the server's TCP port on 127.0.0.1. While no program listens there, connections are reset.
   ///   - seed: print it with a failure, and give it here to see the same again. Default 1.
   /// - Throws: ``OriginError`` when the system gives no socket or thread.
   public init(to port: Int, seed: UInt64 = 1) throws(OriginError) {
@@ -68,7 +68,7 @@ public final class FaultProxy: Sendable {
 
   // MARK: Down and up
 
-  /// Whether it is up.
+  /// True when it is up.
   public var isRunning: Bool { home.isUp }
 
   /// Comes up; does nothing when it is.
@@ -87,13 +87,13 @@ public final class FaultProxy: Sendable {
 
   // MARK: Inspection
 
-  /// How many connections were accepted.
+  /// The number of connections that were accepted.
   public var connectionCount: Int { state.count { $0.connections } }
 
-  /// How many connections are open.
+  /// The number of connections that are open.
   public var openConnections: Int { state.count { $0.open } }
 
-  /// How many bytes went through this direction.
+  /// The number of bytes that went through this direction.
   public func bytesPassed(_ direction: Direction) -> Int { state.count { $0.passed[direction, default: 0] } }
 }
 
@@ -115,8 +115,8 @@ struct FaultBook: Sendable {
 
   func toxics(on direction: FaultProxy.Direction) -> [Toxic] { pages[direction]?.toxics ?? [] }
 
-  /// What hits one connection. The dice are thrown anew from the same seed: the same toxics hit the same
-  /// connections whenever they are set.
+  /// The toxics that hit a connection. The dice are thrown anew from the same seed: the same toxics hit the
+  /// same connections whenever they are set.
   func mix(_ direction: FaultProxy.Direction, connection: Int, seed: UInt64) -> ToxicMix {
     let page = pages[direction] ?? Page()
     var dice = SeededDice(seed: seed &+ direction.seed, stream: UInt64(connection) | 1 << 63)
@@ -129,7 +129,7 @@ extension FaultProxy.Direction {
   var seed: UInt64 { self == .upstream ? 1 : 2 }
 }
 
-/// What a proxy's threads share: its toxics and its counts.
+/// The state that a proxy's threads share: its toxics and its counts.
 final class FaultState: Sendable {
   struct Counts: Sendable {
     var connections = 0

@@ -1,4 +1,4 @@
-/// What a ``FaultProxy`` does to the bytes of one direction of a connection. Several of them add up.
+/// A fault that a ``FaultProxy`` adds to one direction of a connection. Several of them add up.
 ///
 /// The names are those that Toxiproxy has made common; its eighth, "down", is ``FaultProxy/stop()``.
 public struct Toxic: Sendable, Hashable, CustomStringConvertible {
@@ -108,12 +108,12 @@ struct ToxicMix {
     }
   }
 
-  /// How long the next piece of data is kept.
+  /// The time for which the next piece of data is kept.
   func latency(_ dice: inout SeededDice) -> Duration {
     latencies.reduce(.zero) { $0 + dice.around($1.time, $1.jitter) }
   }
 
-  /// How many of `count` bytes go into the next write.
+  /// The part of `count` bytes that goes into the next write.
   func slice(of count: Int, _ dice: inout SeededDice) -> Int {
     var most = count
     if let slicer {
@@ -125,7 +125,7 @@ struct ToxicMix {
     return most
   }
 
-  /// How long to wait after a write of `count` bytes.
+  /// The time to wait after a write of `count` bytes.
   func pause(after count: Int) -> Duration {
     let pace = bytesPerSecond.map { Duration.seconds(1) * count / $0 } ?? .zero
     return max(pace, slicer?.pause ?? .zero)

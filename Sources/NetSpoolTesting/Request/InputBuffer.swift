@@ -3,7 +3,7 @@ import Glibc
 /// Bytes that came in and were not read yet.
 struct InputBuffer {
   private(set) var storage: [UInt8] = []
-  /// Where the unread bytes begin.
+  /// The place where the unread bytes begin.
   private(set) var start = 0
   /// Up to where the search for the end of a head has come: a head that drips in is not scanned again and again.
   private var scanned = 0
@@ -69,7 +69,7 @@ struct InputBuffer {
     }
   }
 
-  /// One empty line before a request is allowed (RFC 9112 section 2.2).
+  /// An empty line before a request is allowed (RFC 9112 section 2.2).
   private mutating func skipEmptyLine() {
     guard scanned == start, count >= 2, storage[start] == 0x0d, storage[start + 1] == 0x0a else { return }
     consume(2)

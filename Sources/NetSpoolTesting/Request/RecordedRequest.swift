@@ -1,6 +1,6 @@
 /// A request as it came in.
 public struct RecordedRequest: Sendable {
-  /// What a request was sent in.
+  /// The version of HTTP in which a request was sent.
   public enum Version: String, Sendable {
     /// RFC 1945; from old clients and proxies.
     case http10 = "HTTP/1.0"
@@ -18,16 +18,16 @@ public struct RecordedRequest: Sendable {
   public let connection: Int
   /// Its place on that connection, from 0: above 0, the connection was used again.
   public let indexOnConnection: Int
-  /// The body, up to ``OriginLimits/keptBodyBytesMax``, without transfer coding.
+  /// The body without transfer coding; of one over ``OriginLimits/keptBodyBytesMax`` the beginning (see ``bodyCount``).
   public let body: [UInt8]
-  /// How many bytes the body had.
+  /// The number of bytes that the body had.
   public let bodyCount: Int
   /// ``FNV1a`` of the whole body, kept or not.
   public let bodyHash: UInt64
   /// Trailer fields, behind a chunked body or one of HTTP/2.
   public let trailers: [HeaderField]
-  /// Whether the body had come in whole when this was recorded: false for an answer given early and for a fault
-  /// that strikes inside the body.
+  /// True when the body had come in whole when this was recorded: false for an answer given early and for a
+  /// fault that strikes inside the body.
   public let isComplete: Bool
 
   /// The method, case and all.

@@ -1,13 +1,13 @@
 /// Request line and header fields, checked strictly: what is let through here is what RFC 9112 allows a
 /// client to send, and nothing that two readers could read in two ways.
 struct RequestHead: Sendable {
-  /// Where a field's name and value lie in `bytes`.
+  /// The places of a field's name and value in `bytes`.
   struct Line: Sendable {
     let name: Range<Int>
     let value: Range<Int>
   }
 
-  /// As received, blank line included. Strings are made of it only when somebody looks.
+  /// As received, blank line included. Strings are made of it only when they are asked for.
   let bytes: [UInt8]
   let method: String
   let target: String
@@ -73,12 +73,12 @@ extension Substring {
   fileprivate func range(of needle: String) -> Range<Index>? { firstRange(of: needle) }
 }
 
-/// Where the request's body ends (RFC 9112 section 6).
+/// The end of the request's body (RFC 9112 section 6).
 enum RequestFraming: Sendable, Equatable {
   case none
   case length(Int)
   case chunked
-  /// Where HTTP/2 says.
+  /// The end that HTTP/2 marks.
   case untilEnd
 }
 
@@ -116,7 +116,7 @@ struct HeadScanner {
     }
   }
 
-  /// One field; also a trailer field.
+  /// A field; also a trailer field.
   func field(_ line: ArraySlice<UInt8>) throws(RequestFault) -> RequestHead.Line {
     let name = line.prefix { isToken($0) }
     guard !name.isEmpty, name.endIndex < line.endIndex, line[name.endIndex] == 0x3a else {
@@ -149,7 +149,7 @@ func isToken(_ byte: UInt8) -> Bool {
   return (bits >> UInt64(byte & 63)) & 1 == 1
 }
 
-/// What the fields of a request say together: framing, connection, expectation.
+/// The meaning of a request's fields together: framing, connection, expectation.
 struct FieldRules {
   private let isHTTP10: Bool
   private var hostCount = 0

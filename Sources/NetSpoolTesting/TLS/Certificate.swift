@@ -6,7 +6,7 @@
   private let certificate: OpenSSL.Object
   private let key: OpenSSL.Object
 
-  /// One that may sign others, and is signed by itself.
+  /// A certificate that may sign others, and is signed by itself.
   static func authority(_ library: OpenSSL) throws(OriginError) -> Certificate {
     let made = try Certificate(library, name: "ScriptedOrigin of one test", begins: -day, ends: day)
     try unsafe made.extend(
@@ -18,7 +18,7 @@
     return made
   }
 
-  /// One for a server.
+  /// A certificate for a server.
   func issue(for tls: OriginTLS) throws(OriginError) -> Certificate {
     let ends = tls.isExpired ? -3_600 : Self.day
     let made = try Certificate(library, name: tls.names.first ?? "nobody", begins: -Self.day, ends: ends)

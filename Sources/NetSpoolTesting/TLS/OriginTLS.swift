@@ -1,6 +1,6 @@
 /// TLS of a ``ScriptedOrigin``: which certificate it shows, and what it speaks.
 ///
-/// Certificate and key are made when the origin is, signed by an authority of the origin's own that nobody trusts who
+/// Certificate and key are made when the origin is, signed by an authority of the origin's own that no client trusts that
 /// was not given ``ScriptedOrigin/certificateAuthority``. Neither key is written anywhere.
 /// ```swift
 /// let origin = try ScriptedOrigin(tls: .selfSigned)
@@ -10,9 +10,9 @@
 public struct OriginTLS: Sendable, Equatable {
   /// Names and addresses that the certificate is for. Default `localhost`, `127.0.0.1` and `::1`.
   public var names: [String]
-  /// Whether the certificate's time was over an hour ago. Default false: it holds for a day.
+  /// True when the certificate's time was over an hour ago. Default false: it holds for a day.
   public var isExpired: Bool
-  /// Whether it speaks HTTP/2 with clients that can (ALPN, RFC 7301). Default true.
+  /// True when it speaks HTTP/2 with clients that can (ALPN, RFC 7301). Default true.
   public var offersHTTP2: Bool
 
   /// A certificate for this machine's own names, with HTTP/2.

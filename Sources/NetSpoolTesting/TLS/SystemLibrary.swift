@@ -1,7 +1,7 @@
 import Glibc
 
-/// A C library that is looked for when it is needed, so that nobody has to install its development files: libcurl
-/// brings those along that are used here. Never unloaded.
+/// A C library that is looked for when it is needed, so that no program has to install its development files:
+/// libcurl brings those along that are used here. Never unloaded.
 @safe struct SystemLibrary {
   private let handle: UnsafeMutableRawPointer
   private let name: String
@@ -18,7 +18,7 @@ import Glibc
     throw OriginError(call: "dlopen(\(names[0]))", errno: ENOENT)
   }
 
-  /// A function by its name. Whoever asks says its type, and must be right: nothing checks it.
+  /// A function by its name. The caller says its type, and must be right: nothing checks it.
   func callAsFunction<Function>(_ symbol: String) throws(OriginError) -> Function {
     guard let address = unsafe dlsym(handle, symbol) else {
       throw OriginError(call: "dlsym(\(name), \(symbol))", errno: ENOENT)

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Certificate, key and settings of an origin, from which its connections are made. Any thread.
 @safe final class TLSContext: Sendable {
-  /// PEM, for those who are to trust the origin.
+  /// PEM, for clients that are to trust the origin.
   let authority: String
   private let library: OpenSSL
   /// An SSL_CTX.
@@ -32,7 +32,7 @@ import Synchronization
 
   deinit { unsafe context.withLock { unsafe library.SSL_CTX_free($0) } }
 
-  /// What a connection speaks that was just accepted. Takes the descriptor over.
+  /// The wire of a connection that was just accepted. Takes the descriptor over.
   func wire(_ fd: Int32) -> any Wire {
     let session = unsafe context.withLock { unsafe UInt(bitPattern: library.SSL_new($0)) }
     return unsafe TLSWire(fd, OpaquePointer(bitPattern: session), library)

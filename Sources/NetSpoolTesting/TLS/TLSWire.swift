@@ -92,7 +92,7 @@ import Glibc
     _ = unsafe library.SSL_shutdown(session)
   }
 
-  /// What SSL_get_error answers.
+  /// Answers of SSL_get_error.
   private enum Outcome {
     static let none: Int32 = 0
     static let wantsRead: Int32 = 2

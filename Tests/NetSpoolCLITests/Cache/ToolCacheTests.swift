@@ -19,7 +19,7 @@ import Testing
 
   private var cache: [String] { ["--cache", bench["cache"]] }
 
-  @Test func `a second fetch asks nobody`() throws {
+  @Test func `a second fetch asks no origin`() throws {
     bench.serveFresh(0..<30)
     let list = try bench.writeList(0..<30)
     #expect(try fetch([list] + cache).exit == .status(0))
@@ -174,7 +174,7 @@ import Testing
       try Tool(["fetch", list, "--output", bench[name], "--progress", "never"] + cache)
     }
     // One of them asks, and the other waits for its answer
-    #expect(bench.origin.waitForWaiting("/0", 1))
+    #expect(bench.origin.blockForWaiting("/0", 1))
     bench.origin.releaseAll()
     for tool in tools { #expect(tool.wait() == .status(0), "\(tool.errors.text)") }
     for name in ["one", "two"] { #expect(bench.wrong(0..<200, in: name).isEmpty) }
@@ -190,7 +190,7 @@ import Testing
     bench.origin.hold("/49")
     let list = try bench.writeList(0..<50)
     let tool = try Tool(["fetch", list, "--progress", "never"] + cache)
-    #expect(bench.origin.waitForWaiting("/49", 1))
+    #expect(bench.origin.blockForWaiting("/49", 1))
     tool.signal(SIGKILL)
     #expect(tool.wait() == .signal(SIGKILL))
     bench.origin.releaseAll()

@@ -168,7 +168,7 @@ import Testing
     let url = bench.origin.url("/0")
     let list = try bench.write("list", ["\(url)\ta", "\(url)\tb", "\(url)\ta"])
     let tool = try Tool(["fetch", list, "--output", bench["out"]])
-    #expect(bench.origin.waitForWaiting("/0", 1))
+    #expect(bench.origin.blockForWaiting("/0", 1))
     bench.origin.release("/0")
     #expect(tool.wait() == .status(0))
     #expect(bench.origin.requestCount == 1)
@@ -265,7 +265,7 @@ import Testing
     bench.serve(0..<12)
     for number in 0..<12 { bench.origin.hold("/\(number)") }
     let tool = try Tool(["fetch", try bench.writeList(0..<12), "--jobs", "5"])
-    for number in 0..<5 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+    for number in 0..<5 { #expect(bench.origin.blockForWaiting("/\(number)", 1)) }
     #expect(bench.origin.requestCount == 5)
     bench.origin.releaseAll()
     #expect(tool.wait() == .status(0))

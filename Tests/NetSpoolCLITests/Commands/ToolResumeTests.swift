@@ -149,7 +149,7 @@ import Testing
     #expect(bench.origin.requests.last?.header("Range") == nil)
   }
 
-  @Test func `somebody else's file in place of a part is named`() throws {
+  @Test func `another program's file in place of a part is named`() throws {
     try bench.write("big.netspool-part", ["precious"])
     let end = try Tool.run(["get", "-s", "-S", "-C", "-", bench.origin.url("/big"), "-o", bench["big"]])
     #expect(end.exit == .status(74) && end.errors.contains("big.netspool-part is not of this program"))

@@ -24,7 +24,7 @@ import Testing
     bench.serve(0..<60)
     for number in 20..<24 { bench.origin.hold("/\(number)") }
     let tool = try start(try bench.writeList(0..<60))
-    for number in 20..<24 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+    for number in 20..<24 { #expect(bench.origin.blockForWaiting("/\(number)", 1)) }
 
     tool.signal(signal)
     #expect(tool.errors.wait(for: "waiting for"))
@@ -50,7 +50,7 @@ import Testing
     for number in 10..<14 { bench.origin.hold("/\(number)") }
     let list = try bench.writeList(0..<30)
     let tool = try Tool(["fetch", list, "-o", bench["out"], "--jobs", "4", "--no-cache"])
-    for number in 10..<14 { #expect(bench.origin.waitForWaiting("/\(number)", 1)) }
+    for number in 10..<14 { #expect(bench.origin.blockForWaiting("/\(number)", 1)) }
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "waiting for 4 under way"))
     bench.origin.releaseAll()
@@ -70,7 +70,7 @@ import Testing
     let words = ["fetch", try bench.writeList(0..<1), "-o", bench["out"], "-q"]
     let tool = try Tool(
       ["-c", "trap '' HUP; exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
-    #expect(bench.origin.waitForWaiting("/0", 1))
+    #expect(bench.origin.blockForWaiting("/0", 1))
     tool.signal(SIGHUP)
     bench.origin.releaseAll()
     #expect(tool.wait() == .status(0), "\(tool.errors.text)")
@@ -80,7 +80,7 @@ import Testing
     let half = BodyPattern.bytes(2 << 20)
     bench.origin.on("/0", Answer.bytes(half).stallAfter(1 << 20))
     let tool = try start(try bench.writeList(0..<1))
-    #expect(bench.origin.waitForRequests(1))
+    #expect(bench.origin.blockForRequests(1))
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "press Ctrl-C again"))
     tool.signal(SIGINT)
@@ -91,7 +91,7 @@ import Testing
   @Test func `draining does not wait for an attempt that is an hour away`() throws {
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
     let tool = try start(try bench.writeList(0..<1), ["--timeout", "2h"])
-    #expect(bench.origin.waitForRequests(1))
+    #expect(bench.origin.blockForRequests(1))
     tool.signal(SIGINT)
     #expect(tool.wait() == .status(130))
   }
@@ -100,7 +100,7 @@ import Testing
     bench.origin.hold("/0")
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
     let tool = try start(try bench.writeList(0..<1), ["--timeout", "2h"])
-    #expect(bench.origin.waitForWaiting("/0", 1))
+    #expect(bench.origin.blockForWaiting("/0", 1))
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "waiting for 1 under way"))
     bench.origin.releaseAll()

@@ -15,7 +15,7 @@ import Testing
     bench.origin.on(prefix: "/", .text("taken\n"))
   }
 
-  @Test func `an outcome that nobody can read is told, and the request is sent once`() throws {
+  @Test func `an outcome that cannot be read is told, and the request is sent once`() throws {
     bench.origin.on("/", .text("ok"))
     try bench.leave("/")
     let words = [try Tool.path(), "frozen", "thaw"] + bench.store
@@ -105,7 +105,7 @@ import Testing
     bench.origin.hold("/1")
     try bench.leave("/1")
     let tool = try Tool(["frozen", "thaw"] + bench.store)
-    #expect(bench.origin.waitForWaiting("/1", 1))
+    #expect(bench.origin.blockForWaiting("/1", 1))
     tool.signal(SIGTERM)
     #expect(tool.wait() == .status(143))
     #expect(tool.errors.text.hasSuffix("netspool: 0 sent, 1 still waits\n"))

@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(arguments: ["-u a:b", "--oauth2-bearer t", "-n", "-u a:b --aws-sigv4 aws:amz:r:s"])
-  func `who asks is not frozen`(_ words: String) throws {
+  func `a request that is asked for is not frozen`(_ words: String) throws {
     let end = try Tool.run(
       ["post", bench.origin.url("/"), "-d", "x=y", "--freeze", "--frozen-store", bench["store"]]
         + words.split(separator: " ").map(String.init))

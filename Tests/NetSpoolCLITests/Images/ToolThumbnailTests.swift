@@ -233,7 +233,7 @@ import Testing
     for _ in 0..<3 { #expect(try max(make().width, make().height) == 16) }
   }
 
-  @Test func `a decoder that does not answer in time is killed, and one that nobody waits for any more`()
+  @Test func `a decoder that does not answer in time is killed, and one whose picture is no longer wanted`()
     throws
   {
     var limits = ThumbnailLimits()

@@ -125,7 +125,8 @@ import Testing
   private let long = (1...9_000).map { "http://127.0.0.1:18080/\($0)" }
 
   @Test(arguments: [0, 1, 5, 40_000, 65_535, 65_536, 65_537, 131_072, 200_000, 400_000])
-  func `a list that is written anew while it is read gives no line that nobody wrote`(count: Int) throws {
+  func `a list that is written anew while it is read gives no line that was never written`(count: Int) throws
+  {
     let (urls, changes) = try pulls(of: long, after: 3_000) { scratch in
       try scratch.write("l", Array(repeating: UInt8(ascii: "x"), count: count))
     }
@@ -141,7 +142,7 @@ import Testing
     #expect(urls == long && changes.map(\.hasGrown) == [true])
   }
 
-  @Test func `a last line that somebody goes on writing is not taken`() throws {
+  @Test func `a last line that is still being written is not taken`() throws {
     let scratch = try TestFolder()
     let reader = try ListReader([.file(try scratch.write("l", "http://h/1\nhttp://h:80"))])
     #expect(try reader.next() == item("http://h/1"))

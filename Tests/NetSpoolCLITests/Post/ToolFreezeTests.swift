@@ -77,7 +77,7 @@ import Testing
   @Test func `a killed process loses nothing`() throws {
     bench.origin.hold("/")
     let tool = try Tool(bench.post("/", []))
-    #expect(bench.origin.waitForWaiting("/", 1))
+    #expect(bench.origin.blockForWaiting("/", 1))
     #expect(tool.output.wait(for: "frozen #1"))
     tool.signal(SIGKILL)
     #expect(tool.wait() == .signal(SIGKILL))

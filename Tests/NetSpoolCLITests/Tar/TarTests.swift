@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test func `what somebody else has there stays as it is`() throws {
+  @Test func `another program's output there stays as it is`() throws {
     for (name, text) in [
       ("x.tar.netspool-part", "mine"), ("x.tar", String(repeating: "no tar ", count: 500)),
       ("x.tar.netspool-part", String(repeating: "no tar ", count: 500)),
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test func `a tar that somebody made keeps what it has`() throws {
+  @Test func `a tar of another program keeps what it has`() throws {
     try scratch.write("theirs.txt", "theirs")
     _ = try run(["/usr/bin/env", "tar", "-cf", "x.tar", "theirs.txt"])
     for name in ["a.txt", "b.txt"] {

@@ -187,7 +187,7 @@ import Testing
     bench.origin.hold("/39")
     let words = ["fetch", try bench.writeList(0..<40), "-o", bench["out/x.tar"], "--no-cache", "-q"]
     let tool = try Tool(words)
-    #expect(bench.origin.waitForWaiting("/39", 1))
+    #expect(bench.origin.blockForWaiting("/39", 1))
     for _ in 0..<20_000 where FileFacts(path: bench["out/x.tar.netspool-part"])?.size ?? 0 < 60_000 {
       usleep(500)
     }

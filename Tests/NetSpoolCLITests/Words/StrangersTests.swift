@@ -160,7 +160,7 @@ import Testing
     let first = try Tool([
       "fetch", bench.origin.url("/slow"), "--no-cache", "--results", bench["r"], "--retry", "0",
     ])
-    #expect(bench.origin.waitForRequests(1))
+    #expect(bench.origin.blockForRequests(1))
     for more in [[], ["--resume"]] {
       let end = try fetch([bench.origin.url("/1"), "--results", bench["r"]] + more)
       #expect(end.exit == .status(74) && end.errors.contains("another process writes it"), "\(end.errors)")

@@ -145,7 +145,7 @@ import Testing
     #expect(advice?.contains("--no-compressed") == true)
   }
 
-  @Test func `a netrc of somebody else says whose it must be`() throws {
+  @Test func `a netrc of another user says whose it must be`() throws {
     #expect(
       Netrc.Exposed(path: "n", stranger: 4_711).description.hasPrefix(
         "n belongs to user 4711, and must be yours"))
@@ -169,7 +169,7 @@ import Testing
     #expect(!end.errors.contains("hidden"))
   }
 
-  @Test func `a variable that nobody knows is named once`() throws {
+  @Test func `an unknown variable is named once`() throws {
     let end = try get([
       bench.origin.url("/"), bench.origin.url("/"), "-w", "%{nope}%{http_code}%{time_total}%{nope}",
     ])

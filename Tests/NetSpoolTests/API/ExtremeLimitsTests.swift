@@ -177,7 +177,7 @@ import Testing
       #expect(error.code == .invalidConfiguration && error.reason != nil, comment)
       return
     }
-    let operation = engine.operation(path: "/").configure { $0.timeouts = own }
+    let operation = engine.operation(path: "/").configure { $0.timeouts = own ?? .init() }
     switch await engine.end(of: operation) {
     case .success(let response): #expect(response.text == "ok", comment)
     case .failure(let error):

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Requests to paths")
 struct PathTests {
-  @Test func `one call each`() async throws {
+  @Test func `a call each`() async throws {
     try await withEngine {
       $0.basePath = "v1"
     } _: { engine, origin in

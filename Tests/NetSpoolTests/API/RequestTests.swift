@@ -32,7 +32,7 @@ struct RequestTests {
     }
   }
 
-  @Test func `User-Agent names the process and its version unless somebody knows better`() async throws {
+  @Test func `User-Agent names the process and its version unless the engine names another`() async throws {
     try await withEngine({ $0.applicationVersion = "2.5" }) { engine, origin in
       origin.on("/a", .text("ok"))
       _ = await engine.end(of: engine.operation(path: "/a"))
@@ -159,7 +159,7 @@ struct RequestTests {
     }
   }
 
-  @Test func `user and password of a URL become a credential and are told to nobody`() async throws {
+  @Test func `user and password of a URL become a credential and are shown nowhere`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .status(500))
       let url = "http://user:secret@127.0.0.1:\(origin.port)/a"

@@ -113,7 +113,7 @@ struct ResponseTests {
       wire.origin.on("/a", .text("hello"))
       _ = try await wire.answer(wire.operation("/a"))
       let response = try await wire.answer(wire.operation("/a"))
-      #expect(response.source == .network && !response.isCachedResponse && response.isFinal)
+      #expect(response.source == .network && !response.isFromCache && response.isFinal)
       #expect(response.httpVersion == "HTTP/1.1" && response.finalURL == wire.origin.url("/a"))
       let metrics = response.metrics
       #expect(metrics.connectionReused && metrics.bytesReceived == 5 && metrics.attempts == 1)
@@ -122,7 +122,7 @@ struct ResponseTests {
   }
 
   @Test(arguments: ["200 OK\r\nContent-Length: 44", "204 No Content", "304 Not Modified"])
-  func `bytes behind an answer without a body reach nobody`(_ head: String) async throws {
+  func `bytes behind an answer without a body reach no operation`(_ head: String) async throws {
     try await withWire { wire in
       let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
       wire.origin.on(

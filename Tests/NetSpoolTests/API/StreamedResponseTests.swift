@@ -103,7 +103,7 @@ struct StreamedResponseTests {
       origin.on("/b", .text("hello"))
       var request = NetworkRequest(path: "a")
       request.timeouts = .init()
-      request.timeouts?.reader = .milliseconds(300)
+      request.timeouts.reader = .milliseconds(300)
       let operation = engine.operation(request)
       var iterator = try await engine.stream(operation).body.makeAsyncIterator()
       _ = try await iterator.next()
@@ -115,7 +115,7 @@ struct StreamedResponseTests {
   }
 
   @Test(arguments: ["break", "throw", "task", "drop"])
-  func `who leaves cancels`(how: String) async throws {
+  func `a reader that leaves cancels`(how: String) async throws {
     try await withEngine { engine, origin in
       origin.on("/a", Answer.pattern(1 << 30))
       let ending = Journal<NetworkError.Code>()
@@ -237,7 +237,7 @@ struct StreamedResponseTests {
   }
 
   @Test(arguments: [NetworkError.Code.engineClosed, .cancelled])
-  func `who waits to ask for events again hears of the engine's end`(code: NetworkError.Code) async throws {
+  func `a wait for more events hears of the engine's end`(code: NetworkError.Code) async throws {
     try await withEngine { engine, origin in
       origin.on("/events", Answer.text("retry: 3600000\ndata: a\n\n").type("text/event-stream"))
       let ended = Latch()

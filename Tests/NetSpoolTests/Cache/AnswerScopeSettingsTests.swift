@@ -109,7 +109,7 @@ import Testing
   private static let extras: [Row<NetworkRequest>] = [
     Row("parameters", .resource), Row("parameterEncoding", .none) { $0.parameterEncoding = .json },
     Row("body", .none), Row("prepared", .none), Row("resumes", .none), Row("isCompressed", .none),
-    Row("timeouts", .none) { $0.timeouts = .init() },
+    Row("timeouts", .none) { $0.timeouts.connect = .seconds(1) },
     Row("retry", .none) { $0.retry = .standard },
     Row("redirects", .none) { $0.redirects = NetworkRequest.Redirects.none },
     Row("idempotencyKey", .none) { $0.idempotencyKey = "1" },

@@ -11,7 +11,7 @@ struct CacheChangesTests {
     .text(text).header("Cache-Control", "max-age=1000")
   }
 
-  @Test func `an answer that was asked for before a POST is not stored, and nobody joins it after`()
+  @Test func `an answer that was asked for before a POST is not stored, and no request joins it after`()
     async throws
   {
     try await withCache { engine, origin, _ in
@@ -60,7 +60,7 @@ struct CacheChangesTests {
     _ = folder
   }
 
-  @Test func `without a cache nobody joins what was asked for before a POST either`() async throws {
+  @Test func `without a cache no request joins what was asked for before a POST either`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("old").fault(.gate("body"), at: .body(1)))
       let early = engine.start("/a")
@@ -181,7 +181,7 @@ struct CacheChangesTests {
     }
   }
 
-  @Test func `who asks holds the others for a second at most`() async throws {
+  @Test func `a request holds the others for a second at most`() async throws {
     try await withCache(engine: { $0.delivery = .loopThread }) { engine, origin, clock in
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")
@@ -226,7 +226,8 @@ struct CacheChangesTests {
 /// Who shares an exchange that is under way, and who does not.
 struct LateJoiningTests {
   @Test(arguments: [("Cache-Control", "no-store"), ("Vary", "*")])
-  func `what may not be stored is for those who came before its head`(_ field: (String, String)) async throws
+  func `an answer that may not be stored is for requests that came before its head`(_ field: (String, String))
+    async throws
   {
     try await withEngine { engine, origin in
       let answer = Answer.text("secret").header(field.0, field.1)
@@ -243,7 +244,7 @@ struct LateJoiningTests {
     }
   }
 
-  @Test func `those behind a download that cannot be joined share one of their own`() async throws {
+  @Test func `requests behind a download that cannot be joined share one of their own`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", Answer.text("streamed").fault(.gate("body"), at: .body(2)))
       let download = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
@@ -265,7 +266,7 @@ struct LateJoiningTests {
     }
   }
 
-  @Test func `who comes late to a download that is kept gets it from its first byte`() async throws {
+  @Test func `a late request for a download that is kept gets it from its first byte`() async throws {
     try await withCache { engine, origin, _ in
       let bytes = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
       origin.on(

@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [SIGKILL, SIGSTOP])
-  func `a process that is dead or stopped holds nobody up for longer than a second`(signal: Int32)
+  func `a process that is dead or stopped holds the others up for no longer than a second`(signal: Int32)
     async throws
   {
     let folder = try TestFolder()
@@ -67,7 +67,7 @@ import Testing
     _ = folder
   }
 
-  @Test func `an answer that may not be stored frees all who wait at its head, and for a while nobody waits`()
+  @Test func `an answer that may not be stored frees all that wait at its head, and for a while none waits`()
     async throws
   {
     try await Self.withTwoQueues { first, second, origin in
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test func `who waits for another process keeps limits of its own, can be cancelled, and can be paused`()
+  @Test func `a wait for another process keeps limits of its own, can be cancelled, and can be paused`()
     async throws
   {
     try await Self.withTwoQueues { first, second, origin in
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test func `who asks and is paused or cancelled frees the others`() async throws {
+  @Test func `a request that is paused or cancelled frees the others`() async throws {
     try await Self.withTwoQueues { first, second, origin in
       for end in [{ $0.pause() }, { $0.cancel() }] as [(NetworkOperation) -> Void] {
         let path = "/\(origin.requestCount)"
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test func `a reader that takes nothing holds nobody up`() async throws {
+  @Test func `a reader that takes nothing holds up no other`() async throws {
     try await Self.withTwoQueues { first, second, origin in
       // Given a stream that is full, of an answer that will be stored
       let bytes = pattern(1, count: 900_000)
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test func `a store that cannot be written holds nobody up`() async throws {
+  @Test func `a store that cannot be written holds up no request`() async throws {
     let folder = try TestFolder()
     try await Self.withTwoQueues(folder) { first, second, origin in
       origin.on("/a", Self.cacheable("late"))
@@ -178,7 +178,7 @@ import Testing
     }
   }
 
-  @Test func `a failure is each one's own, and whoever waited asks without waiting again`() async throws {
+  @Test func `a failure is each request's own, and all that waited ask without waiting again`() async throws {
     try await Self.withTwoQueues { first, second, origin in
       origin.on("/a", .raw([.gate("a"), .close]))
       let asking = first.operation(path: "/a")
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func `whoever does not want it asks at once`() async throws {
+  @Test func `an engine that does not want it asks at once`() async throws {
     let folder = try TestFolder()
     let origin = try ScriptedOrigin()
     origin.on("/a", Self.cacheable("late"))

@@ -43,7 +43,7 @@ struct CacheCoalescingTests {
     }
   }
 
-  @Test func `those who want something else of the cache go alone`() async throws {
+  @Test func `requests that want something else of the cache go alone`() async throws {
     try await withStale { engine, origin in
       origin.on("/a", .text("new"))
       origin.hold("/a")
@@ -65,7 +65,7 @@ struct CacheCoalescingTests {
     }
   }
 
-  @Test func `one that asks for itself is told 304, the others get the body`() async throws {
+  @Test func `a request that asks for itself is told 304, the others get the body`() async throws {
     try await withStale { engine, origin in
       origin.on("/a", .status(304).header("ETag", "\"a\""))
       let own = engine.operation(path: "/a").setHeader("If-None-Match", "\"a\"")

@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(LongRun.isOn ? 60 : 3)), .threadForEach) struct CacheCrowdTests {
   private static var operations: Int { LongRun.isOn ? 50_000 : 1_500 }
 
-  @Test func `nobody is given what is another's, or what was changed before`() async throws {
+  @Test func `no request is given what is another's, or what was changed before`() async throws {
     let folder = try TestFolder()
     let (path, origin, world) = (folder.path, try ScriptedOrigin(), World())
     origin.fallback { world.answer($0) }

@@ -66,7 +66,7 @@ struct CacheFaceTests {
     }
   }
 
-  @Test func `who closes a cache last leaves nothing in the machine's memory`() throws {
+  @Test func `the last process that closes a cache leaves nothing in the machine's memory`() throws {
     let folder = try TestFolder()
     var configuration = CacheConfiguration()
     configuration.directory = folder.path
@@ -229,7 +229,7 @@ struct CacheFaceTests {
     }
   }
 
-  @Test func `a small store is enough said, and quotas come with whoever names them`() async throws {
+  @Test func `a small store is enough said, and quotas come with the engine that names them`() async throws {
     let folder = try TestFolder()
     var settings = CacheConfiguration()
     settings.directory = folder.path

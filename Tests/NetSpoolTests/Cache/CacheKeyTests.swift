@@ -30,7 +30,7 @@ struct CacheKeyTests {
     ("http://127.0.0.1:{}/a+b", "http://127.0.0.1:{}/a%20b"),
   ]
 
-  @Test(arguments: equal) func `one resource`(_ pair: (String, String)) async throws {
+  @Test(arguments: equal) func `a single resource`(_ pair: (String, String)) async throws {
     try await check(pair, isSame: true)
   }
 

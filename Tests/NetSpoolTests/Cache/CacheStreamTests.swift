@@ -183,7 +183,7 @@ struct CacheStreamTests {
     }
   }
 
-  @Test(arguments: [304, 200]) func `one slow reader leaves, the others get the rest`(status: Int)
+  @Test(arguments: [304, 200]) func `a slow reader leaves, the others get the rest`(status: Int)
     async throws
   {
     try await withCache { engine, origin, clock in

@@ -46,7 +46,7 @@ struct CachedImageTests {
     }
   }
 
-  @Test func `one that has moved knows where it came from and who asked`() async throws {
+  @Test func `an answer that has moved knows where it came from and its operation`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/a", .redirect(to: "/there"))
       origin.on("/there", .bytes(Thumbnail.png(1)).header("Cache-Control", "max-age=1000"))

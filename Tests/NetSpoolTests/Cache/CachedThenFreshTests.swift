@@ -15,7 +15,8 @@ struct CachedThenFreshTests {
     }
   }
 
-  @Test(arguments: [("same", true), ("other", false)]) func `who wants changes only hears of changes only`(
+  @Test(arguments: [("same", true), ("other", false)])
+  func `an operation that wants changes only hears of changes only`(
     name: String, isSame: Bool
   ) async throws {
     try await withStale { engine, origin in
@@ -36,7 +37,7 @@ struct CachedThenFreshTests {
     }
   }
 
-  @Test func `who comes between the two hears the second, changed or not`() async throws {
+  @Test func `a handler that comes between the two hears the second, changed or not`() async throws {
     try await withStale { engine, origin in
       origin.on("/a", .status(304))
       origin.hold("/a")
@@ -155,7 +156,7 @@ struct CachedThenFreshTests {
     }
   }
 
-  @Test func `one early answer, however many exchanges`() async throws {
+  @Test func `a single early answer, however many exchanges`() async throws {
     try await withStale { engine, origin in
       origin.on("/b", .text("there").header("Cache-Control", "max-age=0"))
       _ = await engine.fetch("/b")

@@ -36,7 +36,7 @@ struct HitDeliveryTests {
     }
   }
 
-  @Test func `those that were found last are found again without a search, however many share a place`()
+  @Test func `answers that were found last are found again without a search, however many share a place`()
     async throws
   {
     try await withCache { engine, origin, _ in
@@ -50,7 +50,9 @@ struct HitDeliveryTests {
     }
   }
 
-  @Test func `what is found again and again is as old as it is, and nobody else's`() async throws {
+  @Test func `an answer that is found again and again is as old as it is, and of the same sender`()
+    async throws
+  {
     try await withCache { engine, origin, clock in
       // Given an answer that stands in the store and has been found twice
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10"))
@@ -136,7 +138,7 @@ struct HitDeliveryTests {
     }
   }
 
-  @Test func `those that wait for a hit go on, and a hit waits for others`() async throws {
+  @Test func `operations that wait for a hit go on, and a hit waits for others`() async throws {
     try await withHeld { engine, origin in
       origin.on("/slow", .text("slow"))
       origin.hold("/slow")

@@ -57,7 +57,7 @@ struct HungDiskTests {
     }
   }
 
-  @Test func `keeps who enqueues, and nobody who comes later`() async throws {
+  @Test func `keeps the operation that enqueues, and none that comes later`() async throws {
     try await withStoppableDisk { engine, origin, disk, other in
       origin.on("/a", cacheable("a"))
       origin.hold("/a")

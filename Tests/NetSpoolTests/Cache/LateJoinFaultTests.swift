@@ -45,7 +45,9 @@ struct LateJoinFaultTests {
 
   private static let seeds: [UInt64] = LongRun.isOn ? Array(1...200) : Array(1...8)
 
-  @Test(arguments: seeds) func `whoever stays has all of it, whoever comes, leaves and dawdles`(seed: UInt64)
+  @Test(arguments: seeds) func `a reader that stays has all of it, however others come, leave and dawdle`(
+    seed: UInt64
+  )
     async throws
   {
     var random = SplitMix64(seed: seed)

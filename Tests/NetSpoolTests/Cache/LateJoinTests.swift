@@ -6,7 +6,7 @@ import Testing
 
 /// Who asks for what already comes gets it from the first byte on, out of the spool, at his own pace.
 struct LateJoinTests {
-  @Test func `one request serves one who joins in the middle of a long download`() async throws {
+  @Test func `a request serves another that joins in the middle of a long download`() async throws {
     let count = 64 << 20
     try await withSpooled(count, heldAt: count / 2) { engine, origin, leader, first in
       let stream = PatternStream()
@@ -26,7 +26,9 @@ struct LateJoinTests {
   }
 
   @Test(arguments: [true, false], [true, false])
-  func `one without streams gets it in memory, or is told that it is too long`(fits: Bool, isChunked: Bool)
+  func `an operation without streams gets it in memory, or is told that it is too long`(
+    fits: Bool, isChunked: Bool
+  )
     async throws
   {
     let count = 6 << 20
@@ -50,7 +52,7 @@ struct LateJoinTests {
     }
   }
 
-  @Test func `one who takes nothing holds nobody up, and has all of it afterwards`() async throws {
+  @Test func `a reader that takes nothing holds up no other, and has all of it afterwards`() async throws {
     let count = 24 << 20
     try await withSpooled(count, heldAt: 1 << 20) { engine, origin, leader, first in
       let door = Flag()
@@ -112,7 +114,7 @@ struct LateJoinTests {
     try await withSpooled(count, heldAt: 6 << 20) { engine, origin, leader, first in
       let late = engine.operation(path: "/a").addDownloadStream(PatternStream(while: Flag()))
       late.timeouts = NetworkRequest.Timeouts()
-      late.timeouts?.total = .milliseconds(200)
+      late.timeouts.total = .milliseconds(200)
       engine.enqueue(late)
       #expect(await late.end().code == .timedOut)
       origin.release("middle")
@@ -143,7 +145,7 @@ struct LateJoinTests {
     }
   }
 
-  @Test func `a body that grows too long to be stored still comes to those who read it`() async throws {
+  @Test func `a body that grows too long to be stored still comes to its readers`() async throws {
     let count = 9 << 20
     try await withSpooled(count, heldAt: 4 << 20, storedMax: 6 << 20, isChunked: true) {
       engine, origin, leader, first in

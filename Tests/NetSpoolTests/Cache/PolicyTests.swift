@@ -82,7 +82,7 @@ struct PolicyTests {
       clock.advance(seconds: 3600)
       origin.stop()
       let response = try #require(await engine.fetch("/a").response)
-      #expect(response.source == .cache && response.isCachedResponse && response.isFinal)
+      #expect(response.source == .cache && response.isFromCache && response.isFinal)
       #expect(response.age == .seconds(3600) && response.headers["Age"] == "3600")
     }
   }

@@ -36,7 +36,7 @@ struct RefreshTests {
     }
   }
 
-  @Test func `a failed one is nobody's business`() async throws {
+  @Test func `a failed request is no other's business`() async throws {
     let unhandled = Journal<NetworkError.Code>()
     try await withCache(
       policy: .staleWhileRevalidate, engine: { $0.onUnhandledFailure = { unhandled.add($0.code) } }

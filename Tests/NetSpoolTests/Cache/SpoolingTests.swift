@@ -71,7 +71,7 @@ struct SpoolingTests {
     }
   }
 
-  @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk holds nobody up`() async throws {
+  @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk holds up no request`() async throws {
     let disk = try #require(TinyDisk(mebibytes: 40))
     try await withCache {
       $0.directory = disk.directory["cache"]

@@ -7,7 +7,7 @@ import Testing
 /// Whose answers are kept apart, as a user sees it.
 @Suite struct WhoseAnswerTests {
   @Test(arguments: ["X-CSRFToken", "Token", "DPoP", "X-Session-Id", "X-User-Id", "X-Tenant", "On-Behalf-Of"])
-  func `nobody gets what was said to another`(field: String) async throws {
+  func `no request gets what was said to another`(field: String) async throws {
     try await withCache { engine, origin in
       origin.fallback { .text("for \($0.header(field) ?? "nobody")").header("Cache-Control", "max-age=100") }
       for name in ["ann", "bob", "ann"] {
@@ -78,7 +78,9 @@ import Testing
   }
 
   @Test(arguments: ["as", "over"], [false, true])
-  func `who signs in gets nothing of who was there before`(way: String, varies: Bool) async throws {
+  func `a user who signs in gets nothing of the user who was there before`(way: String, varies: Bool)
+    async throws
+  {
     try await withCache {
       $0.cookies = .inMemory
     } _: { engine, origin in
@@ -114,7 +116,7 @@ import Testing
     }
   }
 
-  @Test func `who signs in does not share what is under way for another`() async throws {
+  @Test func `a user who signs in does not share what is under way for another`() async throws {
     try await withCache {
       $0.cookies = .inMemory
     } _: { engine, origin in

@@ -200,7 +200,7 @@ struct AncestorDefectTests {
     }
   }
 
-  @Test(.needsNginx) func `a certificate that nobody vouches for is refused`() async throws {
+  @Test(.needsNginx) func `a certificate without a known authority is refused`() async throws {
     let server = try NginxServer.shared()
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()

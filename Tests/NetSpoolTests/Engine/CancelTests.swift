@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `who waits for a queue may leave`() async throws {
+  @Test func `a wait for a queue may be left`() async throws {
     try await withEvents { engine, origin in
       origin.on("/a", .noAnswer)
       let operation = engine.operation(path: "/a")

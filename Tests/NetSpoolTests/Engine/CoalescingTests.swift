@@ -100,7 +100,7 @@ struct CoalescingTests {
       let operations = [300, 900].map { limit in
         engine.operation(url: "http://127.0.0.1:\(hole.port)/").configure {
           $0.timeouts = .init()
-          $0.timeouts?.connect = .milliseconds(limit)
+          $0.timeouts.connect = .milliseconds(limit)
         }
       }
       let start = ContinuousClock.now
@@ -134,7 +134,9 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `two engines, HEAD and GET, redirects followed and not, and those who object`() async throws {
+  @Test func `two engines, HEAD and GET, redirects followed and not, and operations that object`()
+    async throws
+  {
     try await withEngine { engine, origin in
       origin.on("/a", .redirect(to: "/b"))
       origin.on("/b", .text("ok"))
@@ -182,7 +184,8 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `one who comes during the body gets all of it, in memory and in streams`() async throws {
+  @Test func `an operation that comes during the body gets all of it, in memory and in streams`() async throws
+  {
     try await withEngine { engine, origin in
       origin.on("/a", .pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
       let arrived = Latch()
@@ -207,7 +210,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `one who comes when the body is no longer held asks for itself`() async throws {
+  @Test func `an operation that comes when the body is no longer held asks for itself`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
       let arrived = Latch()
@@ -223,7 +226,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `nobody waits for a stream of another that takes nothing`() async throws {
+  @Test func `no request waits for a stream of another that takes nothing`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .pattern(3 << 20).fault(.gate("head"), at: .head(0)))
       let stuck = engine.operation(path: "/a").addDownloadStream(ClosureDownloadStream { _ in .pause })
@@ -264,7 +267,7 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `one who left before the start opens no stream`() async throws {
+  @Test func `an operation that left before the start opens no stream`() async throws {
     try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
       origin.on("/a", .text("ok"))
       let calls = Journal<String>()

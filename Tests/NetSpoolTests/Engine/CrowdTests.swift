@@ -40,7 +40,7 @@ import Testing
     (0..<count).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
   }
 
-  @Test func `one that waits for thirty thousand holds the loop up for nobody`() async throws {
+  @Test func `an operation that waits for thirty thousand does not hold the loop up`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/")
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `thirty thousand that wait for one name hold the loop up for nobody`(_ isFound: Bool) async throws {
+  func `thirty thousand that wait for a name do not hold the loop up`(_ isFound: Bool) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.on("/", .text("ok"))
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `thirty thousand that wait for one hold the loop up for nobody`() async throws {
+  @Test func `thirty thousand that wait for an operation do not hold the loop up`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.on("/first", .text("ok"))
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that thirty thousand share holds the loop up for nobody`() async throws {
+  @Test func `an answer that thirty thousand share does not hold the loop up`() async throws {
     try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.on("/equal", .text("ok"))
@@ -155,7 +155,7 @@ import Testing
     }
   }
 
-  @Test func `those who wait for an origin leave as fast as those who wait for a place`() async throws {
+  @Test func `waits for an origin are left as fast as waits for a place`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/held")
@@ -179,7 +179,7 @@ import Testing
   }
 
   /// Idle origins are forgotten, which those that wait have nothing to do with.
-  @Test func `many new origins hold the loop up for nobody, however many operations wait`() async throws {
+  @Test func `many new origins do not hold the loop up, however many operations wait`() async throws {
     try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/")

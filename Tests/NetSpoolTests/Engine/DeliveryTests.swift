@@ -73,7 +73,7 @@ struct DeliveryTests {
     }
   }
 
-  @Test func `a slow closure slows nobody else`() async throws {
+  @Test func `a slow closure slows no other engine`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("ok"))
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)

@@ -26,7 +26,7 @@ struct InformationalTests {
     }
   }
 
-  @Test func `all who share the exchange by then are told, and nobody of a stored answer`() async throws {
+  @Test func `all that share the exchange by then are told, and none of a stored answer`() async throws {
     try await withCache { engine, origin, _ in
       // Given three equal requests that share an exchange
       origin.on("/a", Self.hints(then: "Cache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"))
@@ -51,7 +51,7 @@ struct InformationalTests {
     }
   }
 
-  @Test func `those of a redirect are told as well`() async throws {
+  @Test func `informational answers of a redirect are told as well`() async throws {
     try await withEngine { engine, origin in
       let away = "HTTP/1.1 302 Found\r\nLocation: /to\r\nContent-Length: 0\r\n\r\n"
       origin.on("/from", .raw([.text("HTTP/1.1 103 Early Hints\r\n\r\n" + away)]))

@@ -50,7 +50,7 @@ import Testing
   }
 
   /// Whoever asks for less does not wait for those who have asked for much before.
-  @Test func `one that is cancelled does not wait for twenty thousand of another engine`() async throws {
+  @Test func `a cancelled operation does not wait for twenty thousand of another engine`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/")
@@ -77,7 +77,7 @@ import Testing
   }
 
   /// Commands that came first, twenty thousand of them, are not done first.
-  @Test func `one that is enqueued does not wait for twenty thousand of another engine`() async throws {
+  @Test func `an enqueued operation does not wait for twenty thousand of another engine`() async throws {
     try await withQueue({ $0.sizing = .fixed(2) }) { queue in
       let (origin, other) = (try ScriptedOrigin(), try ScriptedOrigin())
       origin.hold("/many")
@@ -107,7 +107,7 @@ import Testing
 
   /// One command that ends twenty thousand operations.
   @Test(arguments: ["cancel", "deadline", "shutDown"])
-  func `many that end at once hold the loop up for nobody`(_ kind: String) async throws {
+  func `many that end at once do not hold the loop up`(_ kind: String) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/")
@@ -118,7 +118,7 @@ import Testing
           $0.coalesces = false
           if kind == "deadline" {
             $0.timeouts = NetworkRequest.Timeouts()
-            $0.timeouts?.queueDeadline = .seconds(2)
+            $0.timeouts.queueDeadline = .seconds(2)
           }
         }
       }
@@ -139,7 +139,7 @@ import Testing
 
   /// A body that fits into a stream's buffer, so that its exchange ends, and one that does not.
   @Test(arguments: [10_000, 3 << 20])
-  func `64 readers that do not read stop nobody else`(_ bytes: Int) async throws {
+  func `64 readers that do not read stop no other request`(_ bytes: Int) async throws {
     try await withQueue({
       $0.sizing = .fixed(64)
       $0.maximumConcurrent = 64
@@ -275,7 +275,7 @@ import Testing
     }
   }
 
-  @Test func `one that waits for an origin that is held ends with its total`() async throws {
+  @Test func `an operation that waits for an origin that is held ends with its total`() async throws {
     try await withEngine(
       { $0.delivery = .loopThread }, queue: { $0.sizing = .adaptive }
     ) { engine, origin in
@@ -305,7 +305,9 @@ import Testing
     }
   }
 
-  @Test func `one whose total is shorter than those of all before it ends with it as well`() async throws {
+  @Test func `an operation whose total is shorter than those of all before it ends with it as well`()
+    async throws
+  {
     try await withEngine(
       { ($0.timeouts.total, $0.delivery) = (.seconds(600), .loopThread) }, queue: { $0.sizing = .adaptive }
     ) { engine, origin in

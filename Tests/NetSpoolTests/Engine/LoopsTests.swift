@@ -80,7 +80,7 @@ struct LoopsTests {
     }
   }
 
-  @Test func `those who share a request go along`() async throws {
+  @Test func `requests that share it go along`() async throws {
     try await withTwo { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))
       there.on("/b", .text("once"))
@@ -133,7 +133,7 @@ struct LoopsTests {
       there.hold("/b")
       let operation = engine.operation(url: here.url("/a"))
       operation.timeouts = NetworkRequest.Timeouts()
-      operation.timeouts?.total = .milliseconds(300)
+      operation.timeouts.total = .milliseconds(300)
       let ending = await engine.end(of: operation)
       #expect(ending.code == .timedOut && ending.error?.cause == .total)
       there.releaseAll()

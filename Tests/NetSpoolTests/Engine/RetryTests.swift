@@ -148,7 +148,7 @@ struct RetryTests {
     }
   }
 
-  @Test(arguments: [false, true]) func `one who comes while an attempt is given up shares the next`(
+  @Test(arguments: [false, true]) func `a request that comes while an attempt is given up shares the next`(
     streams: Bool
   ) async throws {
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in

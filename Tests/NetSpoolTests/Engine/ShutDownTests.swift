@@ -30,7 +30,7 @@ struct ShutDownTests {
   /// Who says that it is to end.
   enum Caller: CaseIterable, Sendable { case otherThread, severalThreads, loopThread, deliveryQueue }
 
-  @Test(arguments: Caller.allCases) func `all that are under way end soon, whoever says so`(caller: Caller)
+  @Test(arguments: Caller.allCases) func `all that are under way end soon, whatever ends them`(caller: Caller)
     async throws
   {
     try await withEngine(
@@ -148,7 +148,8 @@ struct ShutDownTests {
     }
   }
 
-  @Test func `those that wait for another attempt, for others, or are paused, end as well`() async throws {
+  @Test func `operations that wait for another attempt, for others, or are paused, end as well`() async throws
+  {
     try await withEngine { engine, origin in
       origin.on("/again", .status(503).header("Retry-After", "30"))
       origin.on("/long", .pattern(100_000).stallAfter(50_000))

@@ -6,7 +6,7 @@ import Testing
 
 /// Where an operation can be stopped, and how it goes on.
 struct StoppingTests {
-  @Test func `one that is paused before it is enqueued starts when it is resumed`() async throws {
+  @Test func `an operation that is paused before it is enqueued starts when it is resumed`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("a"))
       let operation = engine.operation(path: "/a")
@@ -19,7 +19,7 @@ struct StoppingTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `one that is paused behind another waits for both`(
+  @Test(arguments: [true, false]) func `an operation that is paused behind another waits for both`(
     _ isResumedFirst: Bool
   ) async throws {
     try await withEngine { engine, origin in
@@ -45,7 +45,7 @@ struct StoppingTests {
     }
   }
 
-  @Test func `one that is paused between two attempts makes none`() async throws {
+  @Test func `an operation that is paused between two attempts makes none`() async throws {
     try await withEngine({ $0.retry = .standard }) { engine, origin in
       origin.enqueue(.status(503).header("Retry-After", "30"), .text("done"))
       let (states, isWaiting) = (Journal<NetworkOperation.State>(), Latch())
@@ -63,7 +63,7 @@ struct StoppingTests {
     }
   }
 
-  @Test func `one that shares another's exchange stops alone`() async throws {
+  @Test func `an operation that shares another's exchange stops alone`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("a"))
       origin.hold("/a")

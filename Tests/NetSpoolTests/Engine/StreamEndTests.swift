@@ -6,7 +6,7 @@ import Testing
 
 /// A stream that was given to an operation is closed exactly once, however the operation ends.
 struct StreamEndTests {
-  @Test func `one that never got its turn is closed, whatever the reason`() async throws {
+  @Test func `a stream that never got its turn is closed, whatever the reason`() async throws {
     try await withEngine { engine, origin in
       let cycle = engine.operation(path: "/cycle")
       cycle.addDependency(cycle)

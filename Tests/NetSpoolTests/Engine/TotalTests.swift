@@ -96,7 +96,7 @@ import Testing
       }
       let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(pipe.write))
       operation.configure { $0.timeouts = NetworkRequest.Timeouts() }
-      operation.configure { $0.timeouts?.total = Self.limit }
+      operation.configure { $0.timeouts.total = Self.limit }
       let ending = await engine.end(of: operation, within: Self.limit + .milliseconds(100))
       #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
     }
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `of those who share an exchange each ends by its own total`(
+  @Test(arguments: [true, false]) func `operations that share an exchange end each by its own total`(
     _ isFirstHasty: Bool
   ) async throws {
     try await withEngine { engine, origin in
@@ -137,7 +137,7 @@ import Testing
       let (hasty, patient) = (engine.operation(path: "/a"), engine.operation(path: "/a"))
       hasty.configure {
         $0.timeouts = .init()
-        $0.timeouts?.total = .milliseconds(300)
+        $0.timeouts.total = .milliseconds(300)
       }
       let both = isFirstHasty ? [hasty, patient] : [patient, hasty]
       engine.enqueue(both[0])
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `of those who share an exchange each is repeated as it wants`(
+  @Test(arguments: [true, false]) func `operations that share an exchange are repeated each as it wants`(
     _ isFirstHasty: Bool
   ) async throws {
     try await withEngine { engine, origin in

@@ -108,7 +108,7 @@ import Testing
   }
 
   /// Twenty thousand, each behind two of the two hundred before it.
-  @Test func `those that all wait for older ones are not searched`() {
+  @Test func `operations that all wait for older ones are not searched`() {
     var random = SplitMix64(seed: 7)
     var looks = 0
     for dependent in Array(1..<20_000 as Range<UInt64>).shuffled(using: &random) {

@@ -36,7 +36,7 @@ struct FrozenMachineTests {
   }
 
   /// What comes out of a damaged file may have been sent since.
-  @Test func `one that is in doubt is sent again only when that is safe`() {
+  @Test func `a request that is in doubt is sent again only when that is safe`() {
     var keyed = Record.sample()
     #expect(keyed.meet(.doubted) == .wait(0, .ours))
     #expect(keyed.state == .ready && keyed.facts.attempts == 1 && keyed.facts.firstSend != nil)
@@ -92,7 +92,7 @@ struct FrozenMachineTests {
     #expect(action == (isKeyed ? .wait(.second / 2, .origin) : .deadLetter(DeadLetterCause(.rejected))))
   }
 
-  @Test(arguments: [401, 407]) func `somebody is asked for other credentials once`(status: Int) {
+  @Test(arguments: [401, 407]) func `a provider is asked for other credentials once`(status: Int) {
     var record = Record.sent()
     #expect(record.meet(.answered(status: status, mayAskAgain: true)) == .wait(0, .ours))
     record.meet(.launched(epoch: 1))

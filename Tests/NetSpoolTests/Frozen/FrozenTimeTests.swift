@@ -42,7 +42,7 @@ struct FrozenTimeTests {
     #expect(record.facts.isExpired(at: .at(0, clockSetBy: -10 * Self.day, boot: 4)))
   }
 
-  @Test(arguments: [1, 2] as [UInt64]) func `time counts while nobody has it open`(boot: UInt64) throws {
+  @Test(arguments: [1, 2] as [UInt64]) func `time counts while no process has it open`(boot: UInt64) throws {
     let record = try reopened(.sample(), at: .at(10), in: .at(8 * Self.day, boot: boot))
     #expect(record.facts.isExpired(at: .at(8 * Self.day, boot: boot)))
   }

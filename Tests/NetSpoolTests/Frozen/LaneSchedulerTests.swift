@@ -55,7 +55,7 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 10) == [3])
   }
 
-  @Test func `one that need not wait for the network holds up nobody`() {
+  @Test func `a request that need not wait for the network holds up no other`() {
     var fixture = Fixture()
     for number: UInt64 in 1...3 { fixture.add(number, lane: "\(number)") }
     #expect(fixture.launched(at: 0) == [1, 2, 3])

@@ -110,7 +110,7 @@ struct HTTP2HostileTests {
         engine.enqueue(operations)
         for operation in operations {
           let ending = await operation.end()
-          #expect(ending.text == "ok" && ending.response?.isCachedResponse == (policy != nil), "\(ending)")
+          #expect(ending.text == "ok" && ending.response?.isFromCache == (policy != nil), "\(ending)")
         }
       }
     }
@@ -158,7 +158,7 @@ struct HTTP2HostileTests {
     }
   }
 
-  @Test func `leaves a connection on which nobody answers`() async throws {
+  @Test func `leaves a connection on which no answer comes`() async throws {
     try await withServer {
       $0.timeouts.headers = .seconds(0.3)
     } _: { wire, server in
@@ -176,7 +176,8 @@ struct HTTP2HostileTests {
     }
   }
 
-  @Test func `sends nothing more on a connection that is silent, though somebody waits on it`() async throws {
+  @Test func `sends nothing more on a connection that is silent, though operations wait on it`() async throws
+  {
     try await withServer { wire, server in
       // Given one who is patient, and one who is not
       let url = server.url("silence_once")

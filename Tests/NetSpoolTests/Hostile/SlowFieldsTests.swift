@@ -78,7 +78,7 @@ struct SlowFieldsTests {
   }
 
   /// A place that might begin an authority, thousands of times, and no `@` behind any of them.
-  @Test func `keep nobody who masks a URL`() throws {
+  @Test func `keep a URL that needs no mask`() throws {
     let url = "/@" + String(repeating: "://a:b/", count: 20_000)
     var shown = ""
     let time = work { shown = Redaction.standard.url(url) }

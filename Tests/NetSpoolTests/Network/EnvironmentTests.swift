@@ -31,7 +31,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test(.needsNginx) func `makes nobody trusted`() async {
+  @Test(.needsNginx) func `makes no certificate trusted`() async {
     await #expect(processExitsWith: .success) {
       let server = try NginxServer.shared()
       // OpenSSL's own two variables do: they are the administrator's way to say what the system trusts.

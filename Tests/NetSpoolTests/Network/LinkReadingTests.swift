@@ -9,7 +9,7 @@ import Testing
     #expect(LinkReading.now() == LinkReading.now())
   }
 
-  @Test(.notSanitized(.timeIsNoMeasure)) func `one look takes less than a millisecond of the loop`() throws {
+  @Test(.notSanitized(.timeIsNoMeasure)) func `a look takes less than a millisecond of the loop`() throws {
     let time = work { for _ in 0..<50 { #expect(LinkReading.now() != nil) } }
     #expect(time / 50 < .milliseconds(1))
   }

@@ -111,7 +111,7 @@ struct LinkTests {
         try neighbour.ip("addr del \(Neighbour.beyond)/32 dev lo")
         let operation = engine.operation(path: "/")
         operation.timeouts = .init()
-        operation.timeouts?.connect = .seconds(30)
+        operation.timeouts.connect = .seconds(30)
         engine.enqueue(operation)
         #expect(await until { !Self.dialling().isEmpty })
         let first = Self.dialling()
@@ -199,7 +199,7 @@ struct LinkTests {
     }
   }
 
-  @Test func `nobody needs to ask for a failure to be offline`() async throws {
+  @Test func `a failure is known to be offline without a question`() async throws {
     try await inside {
       try await withEngine {
         $0.timeouts.connect = .seconds(1)

@@ -43,7 +43,7 @@ struct NameLookupTests {
     }
   }
 
-  @Test func `loses little time to an IPv6 address where nobody answers`() async throws {
+  @Test func `loses little time to an IPv6 address that does not answer`() async throws {
     try await withNames { names, wire in
       names.set("half.test", .withBrokenIPv6(NameServer.loopback))
       wire.origin.on("/", .text("hello"))

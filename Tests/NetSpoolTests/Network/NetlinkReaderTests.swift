@@ -88,7 +88,7 @@ import Testing
     NetlinkBytes.route(10, [0xFF, 0, 0, 0, 0, 0, 0, 0], length: 8, interface: 1),
     NetlinkBytes.route(28, interface: 1),  // MPLS
   ])
-  func `routes that lead to nobody else are none`(payload: [UInt8]) {
+  func `routes that lead to no other machine are none`(payload: [UInt8]) {
     #expect(content(24, payload) == .other)
   }
 

@@ -57,7 +57,7 @@ import Testing
     #expect(health.state == .down)
   }
 
-  @Test mutating func `one failure among many is nothing`() {
+  @Test mutating func `a failure among many is nothing`() {
     for index in 0..<16 as Range<Int64> { health.note(.answered, now: index) }
     note(.unavailable, .answered, from: 100)
     #expect(health.state == .reachable)

@@ -37,7 +37,7 @@ struct ProxyTests {
     }
   }
 
-  @Test func `one that is not there is a proxy failure`() async throws {
+  @Test func `a proxy that is not there is a proxy failure`() async throws {
     let proxy = try ScriptedOrigin(starts: false)
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()

@@ -35,7 +35,7 @@ import Testing
     #expect(table.state == .unrouted)
   }
 
-  @Test mutating func `who may use some interfaces only has the best of them`() {
+  @Test mutating func `an engine that may use some interfaces only has the best of them`() {
     let wireless = InterfaceRule(patterns: ["wl*", "eth0"])
     _ = table.apply(.route([Self.way(2), Self.way(3, metric: 9), Self.way(4, metric: 5)], replaces: false))
     #expect(table.state.interfaces == ["enp1s0", "wwp0s20u4", "wlp2s0"])

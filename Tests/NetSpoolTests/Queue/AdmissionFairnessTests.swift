@@ -143,8 +143,9 @@ import Testing
     return (queue, origins)
   }
 
-  @Test(arguments: [true, false]) func `who goes first comes before a thousand origins, once`(resolved: Bool)
-  {
+  @Test(arguments: [true, false]) func `an engine that goes first comes before a thousand origins, once`(
+    resolved: Bool
+  ) {
     var (queue, origins) = crowd(resolved: resolved)
     let other = queue.addOrigin(limit: 6)
     for element in [-1, -2] { _ = queue.enqueue(element, origin: other, priority: .normal) }
@@ -160,7 +161,7 @@ import Testing
     #expect(order.firstIndex(of: -1) == 1_001 && Set(order).count == 1_004 && order.count == 2_004)
   }
 
-  @Test func `who goes first and leaves takes nobody along`() {
+  @Test func `an engine that goes first and leaves takes no other along`() {
     var (queue, origins) = crowd()
     let other = queue.addOrigin(limit: 6)
     let ticket = queue.enqueue(-1, origin: other, priority: .normal, goesFirst: true)
@@ -176,7 +177,7 @@ import Testing
     #expect(queue.next()?.element == -3)
   }
 
-  @Test func `the weights of classes hold for those who go first, too`() {
+  @Test func `the weights of classes hold for engines that go first, too`() {
     var (queue, origins) = crowd()
     _ = queue.enqueue(-1, origin: origins[3], priority: .low, goesFirst: true)
     _ = queue.enqueue(-2, origin: origins[4], priority: .urgent)

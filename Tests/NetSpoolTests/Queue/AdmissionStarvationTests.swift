@@ -99,7 +99,7 @@ import Testing
   }
 
   @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func `one by one urgent ones do not starve the rest`(_ seed: UInt64) {
+  func `urgent requests that come one by one do not starve the rest`(_ seed: UInt64) {
     var traffic = Traffic(origins: 4, seed: seed)
     traffic.arrive(1, at: 0, .low)
     let waited = traffic.wait(for: 1) { traffic in

@@ -17,7 +17,7 @@ struct DependencyTests {
     }
   }
 
-  @Test func `one starts after the last of many, however they end`() async throws {
+  @Test func `an operation starts after the last of many, however they end`() async throws {
     try await withEngine { engine, origin in
       origin.on("/good", .text("ok"))
       origin.on("/bad", .status(500))
@@ -53,7 +53,7 @@ struct DependencyTests {
     }
   }
 
-  @Test func `one may wait for an operation of another queue`() async throws {
+  @Test func `an operation may wait for an operation of another queue`() async throws {
     try await withEngine { engine, origin in
       try await withQueue { queue in
         let other = try NetworkEngine(to: origin, on: queue)

@@ -18,7 +18,7 @@ struct DescriptorWidthTests {
     #expect(count(free: 44, running: 10, unopened: 20) == 16)
   }
 
-  @Test mutating func `one may always run and without a limit all`() {
+  @Test mutating func `a single one may always run and without a limit all`() {
     #expect(count(free: 0, running: 0) == 1)
     #expect(count(free: 3, running: 7) == 6)
     #expect(count(free: .max, running: 7) == .max)
@@ -33,14 +33,14 @@ struct DescriptorWidthTests {
     #expect(count(free: 4, running: 12) == 12 && width.crowd == 9)
   }
 
-  @Test mutating func `it is counted each second and sooner when somebody waits`() {
+  @Test mutating func `it is counted each second and sooner when a request waits`() {
     #expect(width.wantsCount(running: 0, now: 0))
     _ = count(free: 44, running: 0)
     #expect(!width.wantsCount(running: 3, now: 999_999) && width.wantsCount(running: 3, now: 1_000_000))
     #expect(!width.wantsCount(running: 9, now: 49_999) && width.wantsCount(running: 9, now: 50_000))
   }
 
-  @Test mutating func `one that failed leaves as many as run`() {
+  @Test mutating func `a failed attempt leaves as many as run`() {
     _ = count(free: 44, running: 0)
     width.didFail(running: 5, now: 0)
     #expect(width.width == 5)

@@ -4,7 +4,7 @@ import Testing
 
 /// The first requests to an origin that nothing is known of yet.
 struct FirstRequestsTests {
-  @Test func `those behind the first do not wait for its answer`() async throws {
+  @Test func `requests behind the first do not wait for its answer`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(5) }) { engine, origin in
       // Given an origin that answers nobody, and different paths, so that no exchange is shared
       let paths = (0..<5).map { "/\($0)" }

@@ -39,7 +39,7 @@ struct NTLMAcceptorTests {
   }
 
   /// The connection was signed in, and nobody else, not even the same user, comes over it.
-  @Test func `leaves its connection to nobody`() async throws {
+  @Test func `leaves its connection to no other`() async throws {
     let server = try CredentialServer()
     try await withWire { wire in
       func operation(_ credentials: NetworkCredentials?) -> NetworkOperation {

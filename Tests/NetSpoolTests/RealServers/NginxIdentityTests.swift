@@ -44,7 +44,7 @@ struct NginxIdentityTests {
   }
 
   @Test(arguments: ["missing", "wrongPassword", "noKey", "garbage"])
-  func `one that cannot be used is an error`(_ kind: String) async throws {
+  func `a certificate that cannot be used is an error`(_ kind: String) async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     let folder = try TestFolder()
@@ -68,7 +68,7 @@ struct NginxIdentityTests {
     #expect(try !server.requests().contains { $0.target.hasSuffix(kind) })
   }
 
-  @Test func `its connection serves nobody else`() async throws {
+  @Test func `its connection serves no other credentials`() async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
     try await withWire {
@@ -86,7 +86,7 @@ struct NginxIdentityTests {
     }
   }
 
-  @Test func `an unverified connection serves nobody else`() async throws {
+  @Test func `an unverified connection serves no other engine`() async throws {
     let server = try NginxServer.shared()
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()

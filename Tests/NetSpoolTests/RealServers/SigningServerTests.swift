@@ -135,7 +135,7 @@ struct SigningServerTests {
     #expect(written.output.isEmpty, "\(String(decoding: written.output, as: UTF8.self))")
   }
 
-  @Test func `nobody sees what it is made with`() throws {
+  @Test func `its secrets are not shown`() throws {
     let credentials = Self.credentials(token: "t0ken")
     var dumped = ""
     dump(credentials, to: &dumped)

@@ -12,7 +12,7 @@ struct ManyHostileTests {
 
   /// Each name is an origin of its own, so that it has a connection of its own, and each is cut off.
   @Test(arguments: ["priority_endless", "empty_data_endless", "unknown_endless"])
-  func `keep nobody waiting with frames that belong to no body`(_ behaviour: String) async throws {
+  func `keep no request waiting with frames that belong to no body`(_ behaviour: String) async throws {
     let server = try await blocking { try HostileServer.sharedHTTP2() }
     let names = (0..<Self.count).map { "flood\($0).test" }
     try await withWire(
@@ -30,7 +30,7 @@ struct ManyHostileTests {
   }
 
   @Test(arguments: ["endless_single_bytes", "tls_endless_single_bytes"])
-  func `keep nobody waiting with chunks of a byte`(_ behaviour: String) async throws {
+  func `keep no request waiting with chunks of a byte`(_ behaviour: String) async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }
     try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in

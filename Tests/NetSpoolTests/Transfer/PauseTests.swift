@@ -123,7 +123,7 @@ struct PauseTests {
     }
   }
 
-  @Test func `one that waits is passed over until it is resumed`() async throws {
+  @Test func `an operation that waits is passed over until it is resumed`() async throws {
     try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
       origin.on(prefix: "/", .text("hello"))
       let paused = Latch()
@@ -175,7 +175,7 @@ struct PauseTests {
     }
   }
 
-  @Test func `pausing those who share an exchange disturbs nobody`() async throws {
+  @Test func `pausing operations that share an exchange disturbs no other`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("shared"))
       origin.hold("/a")

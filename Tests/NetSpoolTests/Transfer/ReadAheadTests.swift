@@ -11,7 +11,8 @@ struct ReadAheadTests {
 
   /// In a process of its own, so that nothing else counts.
   @Test(.notSanitized(.memoryIsNoMeasure), arguments: [false, true])
-  func `keep 256 MiB of a queue at most, hold up nobody, and get all they were sent`(_ isPost: Bool) async {
+  func `keep 256 MiB of a queue at most, hold up no request, and get all they were sent`(_ isPost: Bool) async
+  {
     await #expect(processExitsWith: .success) { [isPost = isPost as Bool] in
       let folder = try TestFolder()
       let origin = try ScriptedOrigin(tls: .selfSigned)

@@ -93,7 +93,9 @@ import Testing
     }
   }
 
-  @Test func `one that shares an exchange waits no longer than it said, unless that runs`() async throws {
+  @Test func `an operation that shares an exchange waits no longer than it said, unless that runs`()
+    async throws
+  {
     try await withLimits(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.hold("/held")
       origin.on("/a", .text("ok"))
@@ -110,7 +112,7 @@ import Testing
     }
   }
 
-  @Test func `a slot in time ends the deadline, for whoever shares it`() async throws {
+  @Test func `a slot in time ends the deadline, for all that share it`() async throws {
     try await withLimits({ $0.queueDeadline = Self.limit }) { engine, origin in
       origin.on("/a", .text("ok").delay(.milliseconds(600)))
       let first = engine.start("/a")
@@ -121,7 +123,7 @@ import Testing
     }
   }
 
-  @Test func `a deadline outlives nobody: operations that end first take it along`() async throws {
+  @Test func `a deadline outlives no operation: those that end first take it along`() async throws {
     try await withLimits({ $0.queueDeadline = .seconds(0.05) }, queue: { $0.isSuspended = true }) {
       engine, origin in
       // Given one blocked, one refused for its cycle, one cancelled, all with a deadline

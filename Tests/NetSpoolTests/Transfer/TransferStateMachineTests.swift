@@ -28,7 +28,7 @@ struct TransferStateMachineTests {
     #expect(machine.handle(.bytes(1)) == .use(use))
   }
 
-  @Test func `one byte too many ends it, and nothing is used afterwards`() {
+  @Test func `a byte too many ends it, and nothing is used afterwards`() {
     var machine = Machine()
     machine.handle(.begin(bytesMax: .max))
     machine.handle(.head(.collect, bytesMax: 5))

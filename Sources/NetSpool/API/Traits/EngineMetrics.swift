@@ -2,7 +2,7 @@
 internal import CoreMetrics
 internal import Synchronization
 
-/// What an engine tells swift-metrics (trait `Metrics`): <doc:Services> has the names.
+/// The metrics of an engine for swift-metrics (trait `Metrics`): <doc:Services> has the names.
 ///
 /// Endings count at once; what is looked at (gauges) once a second, as long as anything runs, waits or is frozen.
 final class EngineMetrics: Sendable {
@@ -102,7 +102,7 @@ final class EngineMetrics: Sendable {
     CoreMetrics.Gauge(label: label, dimensions: [("server.address", host)]).record(value)
   }
 
-  /// What all engines of a queue have in common has no dimension.
+  /// Metrics that all engines of a queue have in common have no dimension.
   private static func look(at driver: QueueDriver, _ activity: NetworkQueue.Activity) {
     let values: [(String, Double)] = [
       ("netspool.queue.running", Double(activity.running)),

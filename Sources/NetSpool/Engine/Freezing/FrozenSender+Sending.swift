@@ -12,7 +12,7 @@ extension FrozenSender {
     let lifetime: Duration
     let headers: Headers
     let credential: NetworkCredentials?
-    let timeouts: NetworkRequest.Timeouts?
+    let timeouts: NetworkRequest.Timeouts
   }
 
   func accept(_ submission: Submission) {

@@ -16,7 +16,7 @@ final class FrozenSender {
   struct Secrets {
     var headers = Headers()
     var credential: NetworkCredentials?
-    var timeouts: NetworkRequest.Timeouts?
+    var timeouts = NetworkRequest.Timeouts.standard
   }
 
   /// An exchange under way, or about to begin.

@@ -7,8 +7,7 @@ extension Scheduler {
     guard request.waitsForOrigin, failure.isOffline, operation.loop.extras?.sinkFailure == nil,
       mayRepeat(request, failure)
     else { return false }
-    let limits = request.timeouts ?? operation.engine.configuration.timeouts
-    let left = limits.queueDeadline.map { deadline in
+    let left = request.limits(of: operation.engine).queueDeadline.map { deadline in
       deadline - .microseconds(MonotonicClock.now - operation.loop.submittedAt)
     }
     if let left, left <= .zero { return false }

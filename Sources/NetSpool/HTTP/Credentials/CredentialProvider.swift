@@ -81,8 +81,8 @@ final class CredentialProvider: Sendable {
 
   /// The text of a stranger's error may hold a secret; its type does not.
   private static func failure(_ error: any Error) -> NetworkError {
-    (error as? NetworkError)
-      ?? NetworkError(
-        .authenticationFailed, reason: "the provider threw \(type(of: error))", sendState: .answered)
+    NetworkError(
+      thrown: error, .authenticationFailed, reason: "the provider threw \(type(of: error))",
+      sendState: .answered)
   }
 }

@@ -74,7 +74,7 @@ struct DigestAnswer {
   var method: String
   /// The request target, as it is sent.
   var target: String
-  /// How many requests this nonce has served, this one included.
+  /// The number of requests that this nonce has served, this one included.
   var count: UInt32
   var clientNonce: String
   /// For `auth-int`.

@@ -20,7 +20,7 @@ struct FieldMeaning: Sendable {
     openNames = Set(open.map { $0.lowercased() })
   }
 
-  /// Whether the value must not be seen: `Authorization`, `X-CSRFToken`, `Secret-Key`, `DPoP`.
+  /// True when the value must not be seen: `Authorization`, `X-CSRFToken`, `Secret-Key`, `DPoP`.
   func isSecret(_ name: String) -> Bool {
     let lowercased = name.lowercased()
     if secretNames.contains(lowercased) { return true }
@@ -28,13 +28,13 @@ struct FieldMeaning: Sendable {
     return Self.hasWord(name, Self.isSecret(word:))
   }
 
-  /// Whether a word, in lower case, makes a name secret in which it stands.
+  /// True when a word, in lower case, makes a name secret in which it stands.
   static func isSecret(word: String) -> Bool {
     secretWords.contains(word) || secretEnds.contains { word.hasSuffix($0) }
   }
 
-  /// Whether the value says whose request it is: `X-User-Id`, `X-Tenant`, `On-Behalf-Of`. Not secret, but answers
-  /// are kept apart by it.
+  /// True when the value says whose request it is: `X-User-Id`, `X-Tenant`, `On-Behalf-Of`. Not secret, but
+  /// answers are kept apart by it.
   func namesPerson(_ name: String) -> Bool {
     let lowercased = name.lowercased()
     if openNames.contains(lowercased) || lowercased.hasSuffix("user-agent") { return false }

@@ -41,7 +41,7 @@ extension Headers {
     return values
   }
 
-  /// Whether `test` says yes to one line, asked in order up to that one; a line's range ends with its CR.
+  /// True when `test` says yes to one line, asked in order up to that one; a line's range ends with its CR.
   @inline(__always)
   func containsLine(where test: (_ bytes: Span<UInt8>, _ line: Range<Int>) -> Bool) -> Bool {
     let bytes = block.span

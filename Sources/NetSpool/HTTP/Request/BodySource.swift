@@ -37,7 +37,7 @@ enum BodyRead: Hashable, Sendable {
 /// Bytes that belong to somebody else and stay what they are for as long as this lives.
 protocol LentBytes: AnyObject, Sendable {
   var count: Int { get }
-  /// Whether reading its bytes waits for nothing.
+  /// True when reading its bytes waits for nothing.
   var isInMemory: Bool { get }
 
   /// A view of the bytes, valid while this lives; whoever lends them cannot take them back from then on.

@@ -81,6 +81,11 @@ enum FlatJSON {
 }
 
 extension Multipart {
+  /// Puts fields of text before all parts.
+  mutating func insertFields(_ fields: [Parameter]) {
+    parts.insert(contentsOf: fields.map { Part(name: $0.name, content: .bytes(Array($0.value.utf8))) }, at: 0)
+  }
+
   /// The body as it will be sent: stretches of bytes and whole files, with its length known.
   struct Layout: Hashable, Sendable {
     enum Segment: Hashable, Sendable {

@@ -6,7 +6,7 @@ extension NetworkRequest {
   mutating func makeReady() throws(NetworkError) {
     try checkFields()
     guard hasExtras else { return }
-    if let option = extra.timeouts?.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
+    if let option = extra.timeouts.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
     try extra.credentials?.check()
     try placeParameters()
     extra.prepared = try extra.body.prepared(with: extra.parameters)
@@ -48,7 +48,8 @@ extension NetworkRequest {
         extra.parameterEncoding == .json ? .json(FlatJSON.encode(parameters.pairs)) : .form(parameters)
     case .form(let own): extra.body = .form(Parameters(pairs: own.pairs + parameters.pairs))
     case .multipart(var multipart):
-      for parameter in parameters.pairs { multipart.addField(parameter.value, forKey: parameter.name) }
+      // S3, and others, ignore every field behind a file.
+      multipart.insertFields(parameters.pairs)
       extra.body = .multipart(multipart)
     case .bytes, .json, .file, .stream, .custom:
       url = try URLText.appending(parameters.pairs, to: url)

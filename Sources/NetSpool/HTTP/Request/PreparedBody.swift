@@ -59,10 +59,8 @@ extension NetworkRequest.Body {
   ) throws(NetworkError) -> [UInt8] {
     do {
       return try encode(parameters)
-    } catch let failure as NetworkError {
-      throw failure
     } catch {
-      throw NetworkError(.invalidRequest, reason: "encoder: \(error)")
+      throw NetworkError(thrown: error, .invalidRequest, reason: "encoder: \(error)")
     }
   }
 }

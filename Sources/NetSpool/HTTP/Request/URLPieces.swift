@@ -75,7 +75,7 @@ extension URLPieces.Origin {
     hasDefaultPort ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }
 
-  private var hasDefaultPort: Bool {
+  var hasDefaultPort: Bool {
     (scheme == "https" && port == 443) || (scheme == "http" && port == 80)
   }
 }

@@ -24,6 +24,13 @@ enum PercentCoding {
     }
   }
 
+  /// A component of a path: nothing in it divides, ends or leaves the path.
+  static func component(_ text: String) -> String {
+    var output: [UInt8] = []
+    appendQuery(text, to: &output)
+    return String(decoding: output, as: UTF8.self)
+  }
+
   /// A path as people write it: what may stand in a path stays, so do slashes and escapes that are
   /// already there; a `%` that starts no escape becomes `%25`. `?` and `#` are escaped.
   static func appendPath(_ text: some StringProtocol, to output: inout [UInt8]) {

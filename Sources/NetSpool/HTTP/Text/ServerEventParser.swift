@@ -10,7 +10,7 @@ struct ServerEventParser {
   private let eventBytesMax: Int
   /// Of the last event that had one; nil when none has.
   private(set) var lastID: String?
-  /// How long to wait before a connection is made again.
+  /// The time to wait before a connection is made again.
   private(set) var retry = Duration.seconds(3)
   private var name = ""
   private var data = ""

@@ -48,8 +48,8 @@ struct SinkFailure: Error, Sendable {
   var errno: Int32?
   var reason: String
   var cause: NetworkError.Cause?
-  /// What a user's own stream threw.
-  var thrown: String?
+  /// The error of a user's own stream.
+  var thrown: (any Error)?
   /// With which the operation ends.
   var code = NetworkError.Code.sinkFailed
 }
@@ -107,8 +107,9 @@ extension NetworkError {
   /// - Parameter code: with which it ends, if it is not the failure's own.
   init(_ failure: SinkFailure, code: Code? = nil, in stream: String = "", sendState: SendState = .notSent) {
     self.init(
-      code ?? failure.code, cause: failure.cause, about: failure.thrown, reason: stream + failure.reason,
-      underlying: failure.errno.map { .errno($0) }, sendState: sendState)
+      code ?? failure.code, cause: failure.cause, about: failure.thrown.map { "\($0)" },
+      reason: stream + failure.reason, underlying: failure.errno.map { .errno($0) }, sendState: sendState)
+    thrown = failure.thrown
   }
 }
 

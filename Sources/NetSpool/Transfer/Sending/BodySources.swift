@@ -138,7 +138,7 @@ final class ChunkSource: BodySource {
   }
 
   private static func failed(_ error: any Error) -> NetworkError {
-    NetworkError(.uploadSourceFailed, reason: "\(error)")
+    NetworkError(thrown: error, .uploadSourceFailed, reason: "\(error)")
   }
 }
 

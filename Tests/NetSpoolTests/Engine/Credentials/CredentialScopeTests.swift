@@ -43,7 +43,7 @@ struct CredentialScopeTests {
         for (credentials, word) in Self.users {
           let ending = await engine.end(of: engine.operation(path: "/a").setCredentials(credentials))
           #expect(ending.text == word)
-          #expect(ending.response?.isCachedResponse == (round == 1))
+          #expect(ending.response?.isFromCache == (round == 1))
         }
         let nobody = await engine.get("/a").end()
         #expect(nobody.text == "nobody")
@@ -65,7 +65,7 @@ struct CredentialScopeTests {
       let again = await engine.get("/a").end()
       let other = await engine.end(of: engine.operation(path: "/a").setCredentials(.bearer("b")))
       #expect(own.text == "Bearer a" && again.text == "Bearer a" && other.text == "Bearer b")
-      #expect(again.response?.isCachedResponse == true && origin.requestCount == 2)
+      #expect(again.response?.isFromCache == true && origin.requestCount == 2)
     }
   }
 

@@ -69,7 +69,8 @@ struct NTLMTests {
     }
   }
 
-  @Test(arguments: [NetworkRequest.Method.get, .put]) func `who never challenges is not asked for ever`(
+  @Test(arguments: [NetworkRequest.Method.get, .put])
+  func `an origin that never challenges is not asked for ever`(
     _ method: NetworkRequest.Method
   )
     async throws

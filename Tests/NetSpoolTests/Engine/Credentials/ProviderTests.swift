@@ -113,7 +113,7 @@ struct ProviderTests {
     }
   }
 
-  @Test func `who is cancelled meanwhile is gone`() async throws {
+  @Test func `an operation that is cancelled meanwhile is gone`() async throws {
     let asked = AsyncStream<Void>.makeStream()
     let go = AsyncStream<Void>.makeStream()
     try await withEngine {

@@ -166,7 +166,7 @@ struct FreezingRefusalTests {
     }
   }
 
-  @Test func `nobody is asked for what the operation knows`() async throws {
+  @Test func `a provider is not asked for what the operation knows`() async throws {
     let asked = Counter()
     let fixture = try FreezingFixture { configuration in
       configuration.secrets = { _ in

@@ -81,7 +81,7 @@ struct FreezingTests {
     }
   }
 
-  @Test func `who waits for an outcome may leave, and the request goes on`() async throws {
+  @Test func `a wait for an outcome may be left, and the request goes on`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
@@ -141,7 +141,7 @@ struct FreezingTests {
     #expect(journal.entries.isEmpty)
   }
 
-  @Test func `an outcome is kept until somebody takes it`() async throws {
+  @Test func `an outcome is kept until it is taken`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()

@@ -34,7 +34,7 @@ struct AllowedInterfacesTests {
       limited.enqueue(waiting)
       let late = limited.operation(path: "/late")
       late.timeouts = .init()
-      late.timeouts?.queueDeadline = .milliseconds(200)
+      late.timeouts.queueDeadline = .milliseconds(200)
       let error = await limited.end(of: late).error
       #expect(error?.code == .offline && error?.reason == "allowedInterfaces" && error?.isRetrySafe == true)
       #expect(await other.get("/").end().text == "ok")

@@ -8,7 +8,7 @@ import Testing
 
 /// How an engine's own origin is, as its operations and looks at it find out. All on 127.0.0.1, where no link counts.
 struct OriginReachabilityTests {
-  @Test func `nothing is watched until somebody asks`() async throws {
+  @Test func `nothing is watched until it is asked for`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))
       #expect(await engine.get("/").end().text == "ok")
@@ -57,7 +57,7 @@ struct OriginReachabilityTests {
     }
   }
 
-  @Test func `one that has just answered is down when it stays away`() async throws {
+  @Test func `an origin that has just answered is down when it stays away`() async throws {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
       origin.on("/", .text("ok"))

@@ -31,7 +31,7 @@ struct SendingWaitTests {
     return await onLoop(engine) { $0.maySend(to: url, for: engine) }
   }
 
-  @Test func `who may send is woken at once`() async throws {
+  @Test func `a request that may be sent is woken at once`() async throws {
     try await withEngine { engine, origin in
       let isWoken = Latch()
       #expect(await maySend(engine, origin.url("/a")))
@@ -69,7 +69,7 @@ struct SendingWaitTests {
   }
 
   /// A wait knows its watch: neither would ever go.
-  @Test func `nobody who called off is kept`() async throws {
+  @Test func `no call that was called off is kept`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let isKept = await onLoop(engine) { core in
@@ -83,7 +83,7 @@ struct SendingWaitTests {
     }
   }
 
-  @Test func `who called off is not woken`() async throws {
+  @Test func `a call that was called off is not woken`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
       let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())

@@ -47,7 +47,7 @@ import Testing
   @Test(arguments: [
     "User-Agent", "X-Original-User-Agent", "Accept", "X-Request-Id", "Accept-Language", "X-Userland",
   ])
-  func `others name nobody`(name: String) {
+  func `other fields name no person`(name: String) {
     #expect(!standard.namesPerson(name))
   }
 

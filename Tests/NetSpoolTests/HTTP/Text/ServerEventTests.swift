@@ -33,7 +33,7 @@ struct ServerEventTests {
     }
   }
 
-  @Test func `one blank before a value goes and what stands on it stays`() throws {
+  @Test func `a blank before a value goes and what stands on it stays`() throws {
     var parser = ServerEventParser()
     _ = try parser.take("data:  \u{301}a")
     _ = try parser.take("data: \u{301}b")

@@ -126,7 +126,7 @@ struct StoreBusyTests {
     #expect((0..<200).allSatisfy { !store.lookup(StoreKey("\($0)")).isMissing })
   }
 
-  @Test func `keeps nobody from opening and closing others`() async throws {
+  @Test func `keeps no other process from opening and closing`() async throws {
     let (kept, others) = (try TestFolder(), try TestFolder())
     do { _ = try kept.open() }
     let (opened, refused) = (Latch(), Counter())
@@ -176,7 +176,7 @@ struct StoreBusyTests {
       }
       #expect(engine.cacheStatistics?.state == .open)
       #expect(await engine.get("/").end().text == "hello")
-      #expect(await engine.get("/").end().response?.isCachedResponse == true)
+      #expect(await engine.get("/").end().response?.isFromCache == true)
     }
   }
 

@@ -78,7 +78,7 @@ struct StoreFullDiskTests {
 
   /// LMDB writes to its table of readers through a map: without blocks behind it that is SIGBUS.
   @Test(.enabled(if: TinyDisk.isPossible), arguments: [0, 1, 2, 4, 8, 16, 24, 64])
-  func `a disk with hardly a page left refuses a store, and kills nobody`(_ pages: Int) throws {
+  func `a disk with hardly a page left refuses a store, and kills no process`(_ pages: Int) throws {
     let disk = try #require(TinyDisk(mebibytes: 4))
     try disk.fill(leaving: pages)
     do {
@@ -92,7 +92,8 @@ struct StoreFullDiskTests {
 
   /// Somebody else fills it, and leaves again.
   @Test(.enabled(if: TinyDisk.isPossible))
-  func `a disk without a byte left keeps nobody waiting and is used again when there is room`() async throws {
+  func `a disk without a byte left makes no request wait and is used again when there is room`() async throws
+  {
     let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
     store.put(StoreKey("before"), namespace: "n", metadata: [], body: pattern(1, count: 200_000))
@@ -141,9 +142,9 @@ struct StoreFullDiskTests {
       // When there is room again, then what comes is stored
       try disk.empty()
       #expect(await until { engine.cacheStatistics?.state == .open })
-      #expect(await engine.get("/after").end().response?.isCachedResponse == false)
+      #expect(await engine.get("/after").end().response?.isFromCache == false)
       await blocking { engine.flushCache() }
-      #expect(await engine.get("/after").end().response?.isCachedResponse == true)
+      #expect(await engine.get("/after").end().response?.isFromCache == true)
     }
   }
 }

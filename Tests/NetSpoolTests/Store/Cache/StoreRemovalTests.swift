@@ -5,7 +5,7 @@ import Testing
 
 /// Removing many entries by a pattern: they are gone at once, and taken out afterwards.
 struct StoreRemovalTests {
-  @Test func `what a removal means is found by nobody before it is taken out`() async throws {
+  @Test func `entries of a removal are found by no lookup before they are taken out`() async throws {
     // Given a store that takes out one entry at a time
     let folder = try TestFolder()
     let store = try folder.open { $0.removedAtOnce = 1 }

@@ -53,7 +53,7 @@ struct LeaseTests {
     #expect(store.statistics.snapshots <= 2 && store.statistics.copiedBytes <= 9_000)
   }
 
-  @Test func `a body is copied once, whoever holds it`() throws {
+  @Test func `a body is copied once, however many hold it`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.leaseMax = 0 }
     put(store, 0..<10, size: 1 << 20)

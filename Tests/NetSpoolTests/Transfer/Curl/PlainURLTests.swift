@@ -26,7 +26,8 @@ struct PlainURLTests {
     ("http://a:80/c", false),
     ("http://a.b/c", false), ("http://a@b/c", false), ("http://b/c", false), ("http://a?b/", false),
     ("http://a/../b", false), ("http://a/b c", false), ("", false),
-  ]) func `one that goes on from a known origin is told by its beginning`(url: String, goesOn: Bool) {
+  ]) func `a connection that goes on from a known origin is told by its beginning`(url: String, goesOn: Bool)
+  {
     #expect(PlainURL.goesOn(url, from: "http://a") == goesOn)
   }
 

@@ -19,7 +19,7 @@ struct TrustStoreTests {
     #expect(TrustStore(bundle: nil, folder: nil, environment: none) == .system)
   }
 
-  @Test func `is refused where it is a pipe or of another kind, whoever has named it`() throws {
+  @Test func `is refused where it is a pipe or of another kind, whatever has named it`() throws {
     let folder = try TestFolder()
     let pipe = folder.path + "/pipe"
     let made = unsafe mkfifo(pipe, 0o600)

@@ -62,7 +62,7 @@ struct URLParserTests {
     ("http://\u{65E5}\u{672C}\u{8A9E}\u{3002}jp/", "http://xn--wgv71a119e.jp/"),
     ("http://\u{FF11}\u{FF12}\u{FF17}.0.0.1/", "http://127.0.0.1/"),
     ("http://\u{430}pple.com/", "http://xn--pple-43d.com/"),
-  ]) func `one spelling is made of many`(text: String, canonical: String) throws {
+  ]) func `a single spelling is made of many`(text: String, canonical: String) throws {
     let url = try URLParser.parse(text)
     #expect(url.pieces.text == canonical)
     #expect(try URLParser.parse(canonical).pieces == url.pieces)

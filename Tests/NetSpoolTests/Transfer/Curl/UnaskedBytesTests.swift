@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// No byte that came before a request was sent answers it (RFC 9112 section 9.2).
-@Suite("Bytes that nobody asked for", .needsPython, .ownThreads)
+@Suite("Bytes that no request asked for", .needsPython, .ownThreads)
 struct UnaskedBytesTests {
   @Test(
     arguments: ["surplus_together", "surplus_behind", "surplus_behind_chunks", "surplus_behind_no_content"],

@@ -6,7 +6,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-@Suite("One download into several streams")
+@Suite("A download into several streams")
 struct FanOutTests {
   /// 8 MiB, or 1 GiB when there is time.
   static let bytes = LongRun.isOn ? 1 << 30 : 8 << 20
@@ -27,7 +27,7 @@ struct FanOutTests {
   }
 
   @Test(arguments: [true, false])
-  func `a body that nobody keeps is counted, however long it is`(digests: Bool) async throws {
+  func `a body that is not kept is counted, however long it is`(digests: Bool) async throws {
     try await withWire {
       $0.limits.bodyBytesInMemoryMax = 1
     } _: { wire in

@@ -79,7 +79,7 @@ struct FileStreamTests {
     #expect(folder.names == ["a"])
   }
 
-  @Test func `waits a second for whoever appends and is stopped`() async throws {
+  @Test func `waits a second for a stopped process that appends`() async throws {
     let folder = try TestFolder()
     let path = try folder.write("a", Array("old".utf8))
     let mark = try unsafe TestDescriptor(
@@ -137,7 +137,7 @@ struct FileStreamTests {
     }
   }
 
-  @Test func `ends without a signal when nobody reads the pipe`() async throws {
+  @Test func `ends without a signal when the pipe has no reader`() async throws {
     let pipe = try ReaderPipe(reads: false)
     pipe.closeReader()
     try await withWire { wire in

@@ -80,7 +80,7 @@ import Testing
     #expect(try isWhole())
   }
 
-  @Test func `a part that somebody has added to begins anew`() throws {
+  @Test func `a part that another program has added to begins anew`() throws {
     try breakOff()
     let part = try folder.read("file.netspool-part")
     try folder.write("file.netspool-part", part + [UInt8](repeating: 0, count: 4_096))
@@ -197,7 +197,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test func `somebody else's file of that name is left alone`() throws {
+  @Test func `another program's file of that name is left alone`() throws {
     try folder.write("file.netspool-part", "precious")
     offer("\"a\"")
     let failure = #expect(throws: NetworkError.self) { try fetch().get() }

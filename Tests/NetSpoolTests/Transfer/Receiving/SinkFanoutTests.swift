@@ -88,7 +88,7 @@ struct SinkFanoutTests {
     #expect(sink.bytes.count == SinkFanout.backlogBytesMax)
   }
 
-  @Test func `one that fails is abandoned once, is told of, and disturbs no other`() {
+  @Test func `a failed stream is abandoned once, is told of, and disturbs no other`() {
     let (good, bad) = (TestSink(), TestSink())
     bad.failsAt = 100
     let fanout = SinkFanout()

@@ -1,0 +1,204 @@
+import NetSpoolTesting
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+@Suite("Calls as a user would guess them")
+struct ConvenienceTests {
+  @Test(arguments: ["/v1", "/v1/", ""]) func `an engine takes a base URL`(_ base: String) async throws {
+    try await withEngine { _, origin in
+      origin.fallback { .text($0.target) }
+      let engine = try NetworkEngine(url: origin.url(base))
+      let prefix = base.isEmpty ? "" : "/v1"
+      #expect(try await engine.get("users").text == "\(prefix)/users")
+      #expect(engine.host == "127.0.0.1" && engine.configuration.port == origin.port)
+    }
+  }
+
+  @Test(arguments: ["ftp://x/", "x", "https://", "https://x/?a=1", "https://a:b@x/"])
+  func `a base URL that cannot be used is refused`(_ url: String) {
+    let error = #expect(throws: NetworkError.self) { try NetworkEngine(url: url) }
+    #expect(error?.code == .invalidURL)
+  }
+
+  @Test func `a URL in place of a host is told where it goes`() {
+    let error = #expect(throws: NetworkError.self) { try NetworkEngine(host: "https://x") }
+    #expect(error?.reason?.contains("url:") == true)
+  }
+
+  @Test func `fields and limits of one call go with it`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/held", .noAnswer)
+      origin.on("/a") { .text($0.header("X-A") ?? "none") }
+      #expect(try await engine.get("a", headers: ["X-A": "1"]).text == "1")
+      var limits = NetworkRequest.Timeouts()
+      limits.headers = .milliseconds(50)
+      let error = await #expect(throws: NetworkError.self) { try await engine.get("held", timeouts: limits) }
+      #expect(error?.code == .timedOut && error?.reason == "headers")
+    }
+  }
+
+  @Test func `numbers and booleans are parameters`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback { .text($0.query ?? "") }
+      let text = "map"
+      let answer = try await engine.get("a", parameters: ["q": text, "page": 2, "exact": true, "x": 0.5])
+      #expect(answer.text == "q=map&page=2&exact=true&x=0.5")
+      let operation = engine.operation(path: "a").addParameter("page", 3)
+      #expect(await engine.end(of: operation).text == "page=3")
+    }
+  }
+
+  @Test(arguments: ["7?a=1", "a/b", "../x", "%2e%2e", "é #"])
+  func `a component of a path stays in its place`(_ id: String) async throws {
+    try await withEngine { engine, origin in
+      origin.fallback { .text($0.target) }
+      let text = await engine.end(of: engine.operation(path: ["users", id, 1])).text ?? ""
+      #expect(text.hasPrefix("/users/") && text.hasSuffix("/1"))
+      #expect(text.split(separator: "/").count == 3 && !text.contains("?"))
+    }
+  }
+
+  @Test(arguments: [".", "..", ""]) func `a component that names no resource is refused`(_ id: String)
+    async throws
+  {
+    try await withEngine { engine, origin in
+      #expect(await engine.end(of: engine.operation(path: ["users", id])).code == .invalidURL)
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test func `a body is a collection of its bytes`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      let body = try await engine.get("a").body
+      #expect(
+        Array(body) == Array("hello".utf8) && body[1] == UInt8(ascii: "e") && body.last == UInt8(ascii: "o"))
+      #expect(String(decoding: body, as: UTF8.self) == "hello" && body.count == 5 && !body.isEmpty)
+      #expect(body.reversed().elementsEqual("olleh".utf8))
+    }
+  }
+
+  @Test func `an operation tells its events`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      var last: String?
+      for await event in engine.events(for: engine.operation(path: "a")) {
+        if case .finished(let result) = event { last = try result.get().text }
+      }
+      #expect(last == "hello")
+    }
+  }
+
+  @Test func `a download is one line`() async throws {
+    let folder = try TestFolder()
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      let progress = Journal<Int64>()
+      try await engine.download("a", to: folder.path + "/1") { progress.add($0.done) }
+      #expect(try TestFiles.text(folder.path + "/1") == "hello" && progress.entries.last == 5)
+      let done = Latch()
+      engine.download(origin.url("/a"), to: folder.path + "/2", onCompletion: { _ in done.open() })
+      await done.opened()
+      #expect(try TestFiles.text(folder.path + "/2") == "hello")
+    }
+  }
+
+  @Test func `a picture is awaited`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("no picture"))
+      let error = await #expect(throws: NetworkError.self) { try await engine.image(at: origin.url("/a")) }
+      #expect(error?.code == .decodeFailed && error?.reason == "notAnImage")
+    }
+  }
+}
+
+@Suite("An operation runs once")
+struct AgainTests {
+  @Test func `a finished operation is an error, and a fresh one of it is sent`() async throws {
+    let failures = Journal<String>()
+    let told = Latch()
+    try await withEngine({ configuration in
+      configuration.prepare = { $0.headers.add("X-Prepared", "yes") }
+      configuration.onUnhandledFailure = { error in
+        failures.add("\(error.code) \(error.reason ?? "")")
+        told.open()
+      }
+    }) { engine, origin in
+      origin.on("/a", .status(500))
+      let operation = engine.operation(path: "a", parameters: ["q": "1"]).setHeader("X-A", "1")
+      #expect(await engine.end(of: operation).code == .status)
+      engine.enqueue(operation)
+      await told.opened()
+      #expect(failures.entries == ["invalidRequest enqueued"] && origin.hits("/a") == 1)
+      origin.on("/a", .text("ok"))
+      #expect(await engine.end(of: operation.again()).text == "ok")
+      let (first, second) = (origin.requests[0], origin.requests[1])
+      #expect(first.target == second.target && second.header("X-A") == "1")
+      #expect(second.headers.all("X-Prepared") == ["yes"])
+    }
+  }
+
+  @Test func `waiting for an operation that has ended gives its answer`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      let operation = engine.operation(path: "a")
+      #expect(try await engine.response(for: operation).text == "ok")
+      #expect(try await engine.response(for: operation).text == "ok")
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+}
+
+@Suite("Limits of time that a request sets")
+struct OwnTimeoutsTests {
+  @Test func `limits that a request does not set are its engine's`() {
+    var engine = NetworkRequest.Timeouts()
+    engine.total = .seconds(5)
+    engine.queueDeadline = .seconds(2)
+    var own = NetworkRequest.Timeouts()
+    own.headers = .seconds(1)
+    own.queueDeadline = nil
+    let limits = own.over(engine)
+    #expect(limits.headers == .seconds(1) && limits.total == .seconds(5))
+    #expect(limits.queueDeadline == nil && limits.connect == .seconds(10))
+  }
+
+  @Test func `a limit that is set alone ends the operation`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/held", .noAnswer)
+      var request = NetworkRequest(path: "held")
+      request.timeouts.headers = .milliseconds(50)
+      let ending = await engine.end(of: engine.operation(request))
+      #expect(ending.code == .timedOut && ending.reason == "headers")
+    }
+  }
+
+  @Test func `an engine's limit holds where a request sets another`() async throws {
+    try await withEngine({ $0.timeouts.total = .milliseconds(100) }) { engine, origin in
+      origin.on("/held", .noAnswer)
+      let operation = engine.operation(path: "held")
+      operation.timeouts.connect = .seconds(20)
+      #expect(await engine.end(of: operation).reason == "total")
+    }
+  }
+}
+
+@Suite("Forms with files")
+struct FormOrderTests {
+  @Test func `fields go before files, in their order`() async throws {
+    let folder = try TestFolder()
+    let path = folder.path + "/map.png"
+    try TestFiles.write("PNG".utf8, to: path)
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      let operation = engine.operation(path: "a", method: .post, parameters: ["title": "Map", "page": 1])
+      operation.addFile(path, forKey: "file").addParameter("last", "yes")
+      #expect(await engine.end(of: operation).text == "ok")
+      let text = try #require(origin.requests.first?.text)
+      let names = text.split(separator: "name=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
+      #expect(names.filter { !$0.contains(".") } == ["title", "page", "last", "file"])
+    }
+  }
+}
