@@ -85,7 +85,7 @@ struct TimingTests {
     }
   }
 
-  @Test func `one that is cancelled ends within fifty milliseconds`() async throws {
+  @Test func `an operation that is cancelled ends within fifty milliseconds`() async throws {
     try await withTwoEngines { engine, _, origin in
       origin.hold("/held")
       let operation = engine.operation(path: "/held")

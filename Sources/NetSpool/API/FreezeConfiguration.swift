@@ -162,6 +162,6 @@ extension FreezeConfiguration {
     return policy
   }
 
-  /// Whose the requests are.
+  /// The owner of the requests.
   fileprivate func name(for host: String) -> String { scope.isEmpty ? host : "\(host)\n\(scope)" }
 }

@@ -20,7 +20,7 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
-  /// Who answers it.
+  /// The servers that may answer it.
   let reach: AnswerScope.Reach
   /// Over which it may send; nil: any.
   let interfaces: InterfaceRule?
@@ -167,7 +167,7 @@ extension NetworkEngine.Configuration {
 }
 
 extension NetworkEngine.TLS {
-  /// What paths of plain HTTP could never keep is refused, and so are pins that no key has.
+  /// Refuses what paths of plain HTTP could never keep, and pins that no key has.
   fileprivate func check(hasTLS: Bool) throws(NetworkError) {
     if let pin = pinnedPublicKey {
       if !hasTLS { throw NetworkEngine.invalid("tls.pinnedPublicKey without TLS") }

@@ -25,7 +25,7 @@ extension NetworkRequest {
     /// in the queue (unless the origin has asked for a pause) and under `pause()` does not count. 60 s; nil is no limit.
     /// Unless it is set, there is none for a body that goes to streams, or comes from a stream or a file.
     public var total: Duration? = .seconds(60) { didSet { own.insert(.total) } }
-    /// One attempt with its redirects, whether its body goes to streams or not; nil, the default, is no limit. The next
+    /// A single attempt with its redirects, whether its body goes to streams or not; nil, the default, is no limit. The next
     /// attempt, if `retry` has one, begins anew; `total` bounds all of them.
     public var attempt: Duration? { didSet { own.insert(.attempt) } }
     /// A reader, a sink or a stream of this operation that takes nothing, and so keeps the body waiting on its way from the

@@ -47,7 +47,7 @@ public struct NetworkResponse: Sendable {
   /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
   public var httpVersion: String { parts[0].head.httpVersion }
 
-  /// Where a redirect that was not followed leads; nil without a `Location` that is a URL.
+  /// The target of a redirect that was not followed; nil without a `Location` that is a URL.
   package var redirectURL: String? {
     guard let location = headers.first("Location") else { return nil }
     return try? URLParser.parse(location, relativeTo: finalURL).pieces.text

@@ -1,4 +1,5 @@
-/// Who answers, and for whom: an answer, an exchange, a turn to ask or a connection of one scope serves no other.
+/// The server that answers, and the sender it answers: an answer, an exchange, a turn to ask or a connection of one scope
+/// serves no other.
 ///
 /// It is made in one place, `EngineCache.scope`, and stands in front of every key of the cache; so it is part of what
 /// claims, validations, bodies on their way and stored answers are found by. Equal requests share within one engine, and
@@ -47,7 +48,7 @@ struct AnswerScope: Sendable, Hashable {
   /// Requests without credentials.
   static let anonymous = AnswerScope(text: "a")
 
-  /// One partition for all users, under the rules of a shared cache.
+  /// The partition for all users, under the rules of a shared cache.
   static let shared = AnswerScope(text: "s")
 
   /// A scope that the caller names, such as one end user.

@@ -5,7 +5,7 @@ final class ConnectionPools {
   /// What connections are bound to.
   private struct Key: Hashable {
     var identity: UInt64
-    /// Whom its engine believes, and by which way it goes.
+    /// The servers that its engine believes, and the way to them.
     var reach: AnswerScope.Reach
     /// Of an engine that has them for itself; 0: any.
     var engine: UInt64
@@ -21,7 +21,7 @@ final class ConnectionPools {
 
   // Safe because `MultiHandle` asserts the loop thread wherever a pool is used, and lists and tables call nobody back.
   @safe @exclusivity(unchecked) private(set) var common: MultiHandle
-  /// Whose the common one is: the first that came. Most queues see no other.
+  /// The reach of the common one: the first that came. Most queues see no other.
   private var commonReach: AnswerScope.Reach?
   /// Multi handles that have a successor, until what is under way on them has ended.
   @safe @exclusivity(unchecked) private var retired: [MultiHandle] = []

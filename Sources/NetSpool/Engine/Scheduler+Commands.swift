@@ -116,8 +116,8 @@ extension Scheduler {
     }
   }
 
-  /// Leaves the exchange to those who wait for it, as when its user had gone; its streams may have got some of the body,
-  /// and stay.
+  /// Leaves the exchange to the operations that wait for it, as when its user had gone; its streams may have got some of
+  /// the body, and stay.
   private func standAside(_ leader: NetworkOperation) {
     guard !leader.loop.hasSinks else { return }
     (leader.loop.isDetached, leader.loop.absence) = (true, .paused)

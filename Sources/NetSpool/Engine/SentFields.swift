@@ -13,7 +13,7 @@ enum SentFields {
   }
 }
 
-/// Who sends a request, as far as the cache and `Vary` are concerned.
+/// The sender of a request, as far as the cache and `Vary` are concerned.
 struct CacheSender: Sendable {
   private(set) var fields: Headers
   /// What tells its account from others; nil: it has none.

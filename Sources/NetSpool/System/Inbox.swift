@@ -12,7 +12,7 @@ final class Inbox<Work: InboxWork & Sendable & ~Copyable>: Sendable {
     var threads: [SystemThread] = []
     /// Threads that will look at the work once more.
     var alive = 0
-    /// Those of them that sleep and have not been called.
+    /// The threads that sleep and have not been called.
     var asleep = 0
     var isClosed = false
 

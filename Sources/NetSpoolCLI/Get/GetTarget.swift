@@ -157,7 +157,7 @@ final class ConditionStream: DownloadStream {
   }
 }
 
-/// Keeps binary bytes from a terminal that nobody named as the target.
+/// Keeps binary bytes from a terminal that was not named as the target.
 final class TerminalStream: DownloadStream {
   static let sentence =
     "the body is binary and would garble the terminal: -o FILE keeps it, -o - shows it all the same"

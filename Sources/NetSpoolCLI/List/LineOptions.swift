@@ -59,7 +59,7 @@ enum LineForm {
     return nil
   }
 
-  /// - Parameter strangers: keys of JSON lines that are somebody's own; a list has the same in each line.
+  /// - Parameter strangers: keys of JSON lines that are the user's own; a list has the same in each line.
   static func item(_ text: String, strangers: inout Set<String>) throws(Mistake) -> ListItem {
     text.hasPrefix("{") ? try json(text, &strangers) : try plain(text)
   }

@@ -17,7 +17,7 @@ final class EngineCache: Sendable {
     var scope: String?
     /// What the names of fields say of whose answers these are.
     var fieldMeaning = FieldMeaning.standard
-    /// Who answers the engine.
+    /// The servers that may answer the engine.
     var reach = AnswerScope.Reach.standard
     /// Where the engine's requests may go.
     var egress = NetworkEngine.Egress.any

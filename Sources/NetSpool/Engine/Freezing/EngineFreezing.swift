@@ -7,7 +7,7 @@ final class EngineFreezing: Sendable {
   let freezer: Freezer
   /// What its user asked for; what concerns the whole store, the store's first user decided.
   let configuration: FreezeConfiguration
-  /// Whose the requests are: the engine's host, and a name of the caller's.
+  /// The owner of the requests: the engine's host, and a name of the caller's.
   private let name: String
   /// The same with who would get them (`AnswerScope.Reach.lasting`): only an engine of the same scope sends them.
   let scope: String

@@ -345,7 +345,7 @@ enum EasyCallbacks {
     return descriptor
   }
 
-  /// libcurl's words, which are asked for only where they are needed (`Transfer.heard`) or somebody looks on.
+  /// libcurl's words, which are asked for only where they are needed (`Transfer.heard`) or a user looks on.
   private static let debugged: cnetspool_debug_callback = { _, kind, bytes, count, context in
     if kind == CURLINFO_HEADER_OUT || kind == CURLINFO_HEADER_IN {
       guard let onWire = unsafe transfer(context).exchange.plan.onWire, let bytes = unsafe bytes else {
