@@ -285,6 +285,7 @@ final class Scheduler {
 
   /// Has this loop itself resume what awaits an end, with the others of the turn.
   func resume(_ operation: NetworkOperation, _ weight: Int) {
+    loop.assertOnLoop()
     outbox.put(Delivery(operation: operation, event: .awaited(weight)), to: .loopThread, key: 0)
   }
 

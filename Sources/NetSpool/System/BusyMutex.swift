@@ -1,9 +1,9 @@
 internal import CNetSpoolShims
 
-/// A lock, and what it guards, for what several threads meet at all the time: contended, it does not go through the kernel to be
-/// handed over, as `Synchronization.Mutex` does on Linux (lock.c). Which thread is next is not said.
+/// A lock with its value, for values that several threads meet at all the time. Contended, it does not go through the kernel to
+/// be handed over, as `Synchronization.Mutex` does on Linux (lock.c). The order of the threads is open.
 ///
-/// It and what it guards begin a line of memory of their own, so that those who meet here hold up no neighbour.
+/// The lock and the value begin a line of memory of their own, so that threads that meet here hold up no neighbour.
 @safe
 struct BusyMutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   // Safe because the value is touched by the holder of the lock alone, whose steps order memory.

@@ -31,7 +31,7 @@ struct BusyMutexTests {
     #expect(ends > 0 && seen.count > 1_000)
   }
 
-  /// What a thread may do next: each atomic step is one.
+  /// The steps that a thread may take next, each of them atomic.
   private static func moves(of thread: Int, in model: Model) -> [Model] {
     func to(_ step: Step, _ change: (inout Model) -> Void = { _ in }) -> Model {
       var next = model
@@ -93,7 +93,7 @@ struct BusyMutexTests {
     let counter = BusyMutex([0, 0])
   }
 
-  @Test func `one that is held is not available, and what it guards goes with it`() {
+  @Test func `a lock that is held is not available, and its value goes with it`() {
     final class Thing: Sendable {}
     weak var left: Thing?
     do {

@@ -37,7 +37,7 @@ final class MultiHandle {
   private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
   private var running = 0
-  /// How many connections libcurl keeps open.
+  /// The number of connections that libcurl keeps open.
   private var kept: KeptConnections
   var isUnused: Bool { running == 0 }
   /// How many transfers were made for it, one for each host at least.
@@ -393,7 +393,7 @@ extension MultiHandle {
   private static let cutMax: Microseconds = 1_000_000
 }
 
-/// How many connections a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many as have been
+/// The number of connections that a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many as have been
 /// in flight lately, for with fewer each request beyond them would open one. What is in flight is bounded by the descriptors that
 /// are free (`DescriptorWidth`), whatever other loops do.
 struct KeptConnections {
