@@ -8,7 +8,7 @@ public struct NetworkImage: Sendable {
   private let info: ImageInfo
   /// The URL it came from, redirects followed; nil when it is from no response.
   public internal(set) var finalURL: String?
-  /// The operation that `image(at:)` has made for it, `NetworkOperation.id`; nil when it is from elsewhere.
+  /// The operation that `image(at:tag:)` has made for it, `NetworkOperation.id`; nil when it is from elsewhere.
   public internal(set) var operationID: UInt64?
 
   /// Nil when the bytes are no image of a known format. A cut-off file gives an image that is not complete as
@@ -109,8 +109,13 @@ extension NetworkEngine {
   ///
   /// Throws what `response(for:)` throws, and for a body that is no whole picture `.decodeFailed` with the reason
   /// `notAnImage` or `imageTruncated`; such a body is not kept in the cache.
-  public func image(at url: String) async throws -> NetworkImage {
+  ///
+  /// - Parameters:
+  ///   - url: absolute, http or https.
+  ///   - tag: a name of your own, to cancel by and to remove from the cache by.
+  public func image(at url: String, tag: String? = nil) async throws -> NetworkImage {
     let operation = operation(url: url)
+    operation.tag = tag
     operation.demandImage()
     let response = try await response(for: operation)
     guard var image = response.image else { throw NetworkError(.decodeFailed, reason: "notAnImage") }

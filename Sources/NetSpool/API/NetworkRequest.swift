@@ -32,8 +32,7 @@ public struct NetworkRequest: Sendable {
     extra.body = body
   }
 
-  /// A request for a path of the host of whatever engine sends it, joined as ``NetworkEngine/operation(path:method:parameters:)``
-  /// joins them.
+  /// A request for a path of the host of whatever engine sends it. The two are joined as `engine.operation(path:)` joins them.
   public init(path: String, method: Method = .get, headers: Headers = [:], body: Body = .none) {
     self.init(url: path, method: method, headers: headers, body: body)
     isRelative = true

@@ -50,13 +50,15 @@ struct MultipartUploadTests {
       let request = try #require(wire.origin.requests.first)
       #expect(request.method == "POST" && request.header("Content-Length") == "\(request.bodyCount)")
       let parts = try Self.parts(of: request)
-      #expect(parts.map(\.body) == [BodyPattern.bytes(300_000), tricky, [0, 255], Array("ü".utf8)])
+      // Fields stand before files, as some servers want it
+      let bodies = [Array("ü".utf8), BodyPattern.bytes(300_000), tricky, [0, 255]]
+      #expect(parts.count == 4 && zip(parts, bodies).allSatisfy { $0.body == $1 })
+      #expect(parts[0].head.contains("name=\"title\""))
       #expect(
-        parts[0].head.contains("name=\"photo\"") && parts[0].head.contains("filename=\"a %22b%22.png\""))
-      #expect(parts[0].head.contains("Content-Type: image/png"))
-      #expect(parts[1].head.contains("name=\"tricky\"") && !parts[1].head.contains("filename"))
-      #expect(parts[2].head.contains("filename=\"raw.bin\""))
-      #expect(parts[3].head.contains("name=\"title\""))
+        parts[1].head.contains("name=\"photo\"") && parts[1].head.contains("filename=\"a %22b%22.png\""))
+      #expect(parts[1].head.contains("Content-Type: image/png"))
+      #expect(parts[2].head.contains("name=\"tricky\"") && !parts[2].head.contains("filename"))
+      #expect(parts[3].head.contains("filename=\"raw.bin\""))
     }
   }
 
