@@ -91,7 +91,8 @@ extension NetworkOperation {
     return self
   }
 
-  /// Starts only after the other has ended, whatever its end. A cycle ends with `.invalidRequest`.
+  /// Starts only after the other has ended, whatever its end. What would close a cycle is not added, and the operation ends with
+  /// `.invalidRequest` when it is enqueued.
   @discardableResult
   public func addDependency(_ other: NetworkOperation) -> Self {
     wait(behind: other)

@@ -36,12 +36,10 @@ public final class NetworkOperation: @unchecked Sendable {
   /// A chain of operations that were never enqueued is taken apart one by one: recursion would need a stack
   /// as long.
   deinit {
-    let (isLeft, isPlain) = shared.withLock { ($0.hasDependents && $0.outcome == nil, $0.isPlain) }
-    if isLeft { leaveWaitGraph() }
-    if isPlain { return }
-    var left = takeDependencies()
+    if !hasDependencies { return }
+    var left = leaveDependencies()
     while var next = left.popLast() {
-      if isKnownUniquelyReferenced(&next) { left += next.takeDependencies() }
+      if isKnownUniquelyReferenced(&next), next.hasDependencies { left += next.leaveDependencies() }
     }
   }
 

@@ -99,13 +99,6 @@ extension Multipart {
     var mimeType: String?
     var content: Content
 
-    init(name: String, fileName: String? = nil, mimeType: String? = nil, content: Content) {
-      self.name = name
-      self.fileName = fileName
-      self.mimeType = mimeType
-      self.content = content
-    }
-
     /// The type sent: the one given, else `application/octet-stream` for a file and none for a field.
     var sentType: String? { mimeType ?? (fileName == nil ? nil : "application/octet-stream") }
   }

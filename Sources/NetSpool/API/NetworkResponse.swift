@@ -166,19 +166,13 @@ public struct NetworkResponse: Sendable {
     /// The target of a file stream.
     public internal(set) var path: String?
     /// Bytes it took.
-    public internal(set) var bytes: Int64
+    public internal(set) var bytes: Int64 = 0
     /// Why it was dropped (`onFailure: .dropStream`); nil when it got the whole body.
     public internal(set) var failure: NetworkError?
     /// The SHA-256 of them, 64 hexadecimal digits; nil unless it was asked for.
     public var sha256: String? { digest.map(Hexadecimal.text) }
     /// The same as 32 bytes.
     var digest: [UInt8]?
-
-    init(path: String? = nil, bytes: Int64 = 0, digest: [UInt8]? = nil) {
-      self.path = path
-      self.bytes = bytes
-      self.digest = digest
-    }
   }
 }
 
@@ -193,12 +187,6 @@ public struct ResponseHead: Sendable {
   public internal(set) var headers: NetworkRequest.Headers
   /// Fields that came after the body.
   var trailers = Headers()
-
-  init(version: Version, status: Int, headers: Headers) {
-    self.version = version
-    self.status = status
-    self.headers = headers
-  }
 
   /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
   public var httpVersion: String { version.name }

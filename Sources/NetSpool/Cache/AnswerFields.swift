@@ -96,7 +96,6 @@ extension AnswerFields {
 struct ResponseFacts: Sendable, Hashable {
   struct Flags: OptionSet, Sendable, Hashable {
     let rawValue: UInt32
-    init(rawValue: UInt32) { self.rawValue = rawValue }
     /// `must-revalidate` or `no-cache`; for a shared cache also `proxy-revalidate` or `s-maxage`: never
     /// used stale, whatever the reason (RFC 9111 section 4.2.4).
     static let forbidsStale = Flags(rawValue: 1)

@@ -6,7 +6,6 @@
 struct RequestDirectives: Sendable, Hashable {
   struct Flags: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
-    init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Nothing stored may answer without validation.
     static let noCache = Flags(rawValue: 1)
     static let noStore = Flags(rawValue: 2)

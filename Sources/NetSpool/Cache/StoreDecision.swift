@@ -101,18 +101,6 @@ extension StoreDecision {
     /// The body's end was marked and reached: a length or chunks, not the end of the connection, which a
     /// broken one has too. Without it nothing is stored.
     var isComplete: Bool
-
-    init(
-      request: CacheRequest, requestHeaders: Headers, head: ResponseHead, requestedAt: Int64,
-      receivedAt: Int64, isComplete: Bool
-    ) {
-      self.request = request
-      self.requestHeaders = requestHeaders
-      self.head = head
-      self.requestedAt = requestedAt
-      self.receivedAt = receivedAt
-      self.isComplete = isComplete
-    }
   }
 }
 

@@ -166,8 +166,8 @@ extension NetworkOperation {
     /// Its end may be told on any thread.
     fileprivate var isAwaited: Bool
     fileprivate var hasStreams = false
-    fileprivate var waitsForOthers = false
-    fileprivate var hasDependents: Bool
+    /// It waits for others, or others for it.
+    fileprivate var isLinked: Bool
     fileprivate var onConclusion: Conclusion?
   }
 
@@ -180,7 +180,6 @@ extension NetworkOperation {
     with outcome: Outcome, on scheduler: Scheduler? = nil, if mayEnd: (inout Shared) -> Bool = { _ in true }
   ) -> Bool {
     guard let duties = take(outcome, if: mayEnd) else { return false }
-    if duties.waitsForOthers || duties.hasDependents { leaveWaitGraph() }
     if let scheduler { scheduler.didEnd(self, outcome, duties) } else { didEnd(outcome, duties) }
     return true
   }
@@ -194,25 +193,18 @@ extension NetworkOperation {
       shared.state = state
       let isAwaited = shared.isAwaited && !engine.hasWordAtEnds
       if shared.isPlain {
-        return Duties(isStateHeard: isStateHeard, isAwaited: isAwaited, hasDependents: shared.hasDependents)
+        return Duties(isStateHeard: isStateHeard, isAwaited: isAwaited, isLinked: shared.hasDependents)
       }
       return Duties(
         isStateHeard: isStateHeard, isAwaited: isAwaited, hasStreams: !shared.streams.isEmpty,
-        waitsForOthers: !shared.dependencies.isEmpty, hasDependents: shared.hasDependents,
-        onConclusion: shared.onConclusion)
+        isLinked: shared.hasDependents || !shared.dependencies.isEmpty, onConclusion: shared.onConclusion)
     }
   }
 
-  /// Without the loop; but what waits for it waits there, and so do its streams for their end.
+  /// Without the loop; but its streams wait there for their end.
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
-    if duties.waitsForOthers { releaseDependencies() }
-    if duties.hasStreams || duties.hasDependents {
-      perform { [self] scheduler in
-        scheduler.closeUnusedStreams(self, outcome)
-        scheduler.release(self)
-        if !scheduler.isAlone { scheduler.releaseElsewhere(self) }
-      }
-    }
+    if duties.isLinked { leaveDependencies() }
+    if duties.hasStreams { perform { [self] in $0.closeUnusedStreams(self, outcome) } }
     duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self)
   }
 
@@ -224,19 +216,6 @@ extension NetworkOperation {
   func finish(_ outcome: Outcome) -> Bool {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
     return end(with: outcome) { $0.streams.isEmpty && $0.dependencies.isEmpty }
-  }
-
-  /// A chain of ended operations must not keep its whole past alive, nor take it apart recursively.
-  fileprivate func releaseDependencies() {
-    _ = takeDependencies()  // released here, outside the lock
-  }
-
-  func takeDependencies() -> [NetworkOperation] {
-    shared.withLock { shared in
-      if shared.isPlain { return [] }
-      defer { shared.dependencies = [] }
-      return shared.dependencies
-    }
   }
 
   /// Takes the streams, which are the loop's from now on.
@@ -277,12 +256,8 @@ extension Scheduler {
     duties.isAwaited ? resume(operation, weight) : tell(operation, .final(weight))
     timers.cancel(operation.loop.history?.queueDeadline)
     timers.cancel(operation.loop.history?.ownTotal)
-    if duties.hasStreams || duties.waitsForOthers {
-      operation.releaseDependencies()
-      closeUnusedStreams(operation, outcome)
-    }
-    release(operation)
-    if duties.hasDependents, !isAlone { releaseElsewhere(operation) }
+    if duties.hasStreams { closeUnusedStreams(operation, outcome) }
+    if duties.isLinked { operation.leaveDependencies(on: self) }
   }
 
   /// Streams of an operation that never started are closed all the same: exactly once.

@@ -223,14 +223,6 @@ extension NetworkOperation {
     }
   }
 
-  func wait(behind other: NetworkOperation) {
-    let isAdded = shared.withLock { shared in
-      guard shared.state == .ready else { return false }
-      shared.add(other)
-      return true
-    }
-    if isAdded { other.shared.withLock { $0.hasDependents = true } }
-  }
 }
 
 // MARK: On its way

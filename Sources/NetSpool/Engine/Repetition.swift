@@ -18,7 +18,7 @@ struct Repetition {
       return 0
     }
     let attempt = FailedAttempt(
-      cause, number: attempts,
+      cause: cause, number: attempts,
       isIdempotent: (history?.target.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
       isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)

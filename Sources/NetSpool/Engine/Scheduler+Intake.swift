@@ -6,19 +6,17 @@ extension Scheduler {
     loop.assertOnLoop()
     lastSubmittedAt = max(MonotonicClock.now, lastSubmittedAt + 1)
     operation.loop.submittedAt = lastSubmittedAt
-    let (dependencies, isHeard) = operation.shared.withLock { shared in
+    let (isDependent, isHeard) = operation.shared.withLock { shared in
       operation.loop.change = shared.changed
-      if shared.isPlain { return ([NetworkOperation](), shared.handlers.wantsState) }
+      if shared.isPlain { return (false, shared.handlers.wantsState) }
       operation.loop.hasStreams = !shared.streams.isEmpty
-      return (shared.dependencies, shared.handlers.wantsState)
+      return (!shared.dependencies.isEmpty, shared.handlers.wantsState)
     }
     if isHeard { tell(operation, .state(.queued)) }
-    operation.withSent { submit(operation, $0, behind: dependencies) }
+    operation.withSent { submit(operation, $0, isDependent) }
   }
 
-  private func submit(
-    _ operation: NetworkOperation, _ request: NetworkRequest, behind dependencies: [NetworkOperation]
-  ) {
+  private func submit(_ operation: NetworkOperation, _ request: NetworkRequest, _ isDependent: Bool) {
     do throws(NetworkError) {
       if isClosing { throw NetworkError(.engineClosed) }
       if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
@@ -26,7 +24,7 @@ extension Scheduler {
       if let deadline = request.limits(of: operation.engine).queueDeadline {
         startQueueDeadline(operation, deadline)
       }
-      if !dependencies.isEmpty, try block(operation, behind: dependencies) { return }
+      if isDependent, block(operation) { return }
     } catch {
       move(operation, to: .ended)
       return conclude(operation, error)

@@ -7,10 +7,12 @@ extension Scheduler {
     for operation: NetworkOperation, at origin: Origin, _ credential: NetworkCredentials?
   ) -> (ConnectionChoice, ReadAhead.Share?) {
     let shared = ConnectionChoice.shared(origin.connections)
-    if operation.loop.history?.needsOwnConnection ?? false { return (.own, nil) }
-    guard operation.hasStreams, origin.speaksHTTP2 ?? true, !(credential?.isNTLM ?? false),
-      operation.engine.handleSettings.sharesHTTP2(isSecure: origin.isSecure)
-    else { return (shared, nil) }
+    let isHTTP2 = operation.engine.handleSettings.mayBeHTTP2(isSecure: origin.isSecure)
+    let servesOnce = isHTTP2 && !origin.isSecure && Quirks.breaksKnownHTTP2
+    if servesOnce || operation.loop.history?.needsOwnConnection ?? false { return (.own, nil) }
+    guard operation.hasStreams, origin.speaksHTTP2 ?? true, !(credential?.isNTLM ?? false), isHTTP2 else {
+      return (shared, nil)
+    }
     if mayRepeat(operation) {
       if origin.speaksHTTP2 == nil || !driver.readAhead.isFull { return (shared, nil) }
     } else if let share = driver.readAhead.take(ReadAhead.windowBytes) {
@@ -34,7 +36,7 @@ extension Scheduler {
     let share = transfer.exchange.readAhead.take()
     guard operation.loop.extras?.fanout != nil, head.status < 300 else { return false }
     operation.loop.origin?.speaksHTTP2 = transfer.exchange.speaksHTTP2
-    guard transfer.exchange.speaksHTTP2, transfer.sharesHTTP2, !isClosing else { return false }
+    guard transfer.exchange.speaksHTTP2, transfer.scope.connections != .own, !isClosing else { return false }
     let needed = transfer.announcedBody(head).map { Int(min($0, Int64(ReadAhead.windowBytes))) }
     let bytes = needed ?? ReadAhead.windowBytes
     share?.shrink(to: bytes)

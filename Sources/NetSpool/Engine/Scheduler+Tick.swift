@@ -18,6 +18,7 @@ extension Scheduler {
     for transfer in running.filter({ $0.dawdles(now: now) }) where transfer.leaveBody() {
       completed(transfer, code: MultiHandle.writeFailed)
     }
+    for transfer in running where transfer.exchange.speaksHTTP2 { transfer.endIfSentInVain(now: now) }
     failOver(now: now)
     letOthersPass(now: now)
     beatClaims(now: now)

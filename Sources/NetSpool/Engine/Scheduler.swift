@@ -39,7 +39,6 @@ final class Scheduler {
   var authenticator = Authenticator()
   var repetition = Repetition()
   var cacheBridge = CacheBridge()
-  @safe @exclusivity(unchecked) var dependencies = DependencyGraph<NetworkOperation>()
   /// All that have not ended.
   @safe @exclusivity(unchecked) var operations = OperationTable()
   /// When the last came, a little later than the one before.
@@ -287,20 +286,6 @@ final class Scheduler {
   func resume(_ operation: NetworkOperation, _ weight: Int) {
     loop.assertOnLoop()
     outbox.put(Delivery(operation: operation, event: .awaited(weight)), to: .loopThread, key: 0)
-  }
-
-  /// Lets those go that waited for it.
-  func release(_ operation: NetworkOperation) {
-    loop.assertOnLoop()
-    guard !dependencies.isEmpty else { return }
-    let others = dependencies.remove(operation)
-    forEach(of: others.dependents) { [unowned self] next in
-      guard dependencies.release(next, from: operation), case .waiting(.others) = next.loop.phase else {
-        return
-      }
-      enqueue(next, next.request)
-    }
-    forEach(of: others.prerequisites) { [unowned self] in dependencies.forget(operation, under: $0) }
   }
 
   // MARK: End

@@ -2,23 +2,13 @@
 struct StreamAttachment: Sendable {
   typealias MakeSink = @Sendable (SinkServices) -> any Sink
 
-  let makeSink: MakeSink
   /// Its failure fails the operation; otherwise only this stream is dropped.
   let isEssential: Bool
   /// What there is of its body already.
-  let part: PartFile?
+  var part: PartFile?
   /// Closes one that no sink was made for.
   let close: @Sendable (NetworkError) -> Void
-
-  init(
-    isEssential: Bool, part: PartFile? = nil, close: @escaping @Sendable (NetworkError) -> Void,
-    makeSink: @escaping MakeSink
-  ) {
-    self.isEssential = isEssential
-    self.part = part
-    self.close = close
-    self.makeSink = makeSink
-  }
+  let makeSink: MakeSink
 }
 
 /// What sinks need of the loop. A view of the scheduler: it is made anew for each sink, most of which need little of it.

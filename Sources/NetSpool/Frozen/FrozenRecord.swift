@@ -57,13 +57,6 @@ struct FrozenRequest: Sendable, Hashable {
   var dedupeKey: String?
   var bodyBytes = 0
 
-  init(method: Method, url: String, key: IdempotencyKey, lane: String) {
-    self.method = method
-    self.url = url
-    self.key = key
-    self.lane = lane
-  }
-
   /// Takes fields over, the values of secret ones left out.
   mutating func setHeaders(_ fields: Headers, isSecret: (String) -> Bool) {
     let secret = Set(fields.map(\.name).filter(isSecret))
@@ -140,7 +133,6 @@ struct FrozenFacts: Sendable, Hashable {
 
   struct Flags: OptionSet, Sendable, Hashable {
     let rawValue: UInt8
-    init(rawValue: UInt8) { self.rawValue = rawValue }
     /// The request's lane may send others at the same time.
     static let isUnordered = Flags(rawValue: 1)
     /// The caller wants it sent again even when that has its effect twice.
@@ -159,11 +151,6 @@ struct FrozenFacts: Sendable, Hashable {
     var wall: Microseconds
     /// The record's own age then.
     var age: Microseconds
-
-    init(wall: Microseconds, age: Microseconds) {
-      self.wall = wall
-      self.age = age
-    }
   }
 
   var state: State = .ready
@@ -259,13 +246,7 @@ struct FrozenMoment: Hashable, Sendable {
   /// Microseconds since the machine was started, sleep included; worth nothing in another boot.
   var monotonic: Microseconds
   /// Which boot that was; 0 when it is not known.
-  var boot: UInt64
-
-  init(wall: Microseconds, monotonic: Microseconds, boot: UInt64 = 0) {
-    self.wall = wall
-    self.monotonic = monotonic
-    self.boot = boot
-  }
+  var boot: UInt64 = 0
 
   /// Unknown is never the same as anything.
   func isSameBoot(as other: FrozenMoment) -> Bool { boot != 0 && boot == other.boot }

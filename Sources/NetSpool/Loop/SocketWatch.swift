@@ -9,7 +9,6 @@ internal import CNetSpoolUV
 final class SocketWatch {
   struct Events: OptionSet, Sendable {
     let rawValue: Int32
-    init(rawValue: Int32) { self.rawValue = rawValue }
     static let readable = Events(rawValue: Int32(UV_READABLE.rawValue))
     static let writable = Events(rawValue: Int32(UV_WRITABLE.rawValue))
   }

@@ -29,12 +29,6 @@ struct OriginSizing: Sendable {
     var seconds: Double
     /// A connection had to be opened for it.
     var isConnectionNew: Bool
-
-    init(bytes: Int64, seconds: Double, isConnectionNew: Bool) {
-      self.bytes = bytes
-      self.seconds = seconds
-      self.isConnectionNew = isConnectionNew
-    }
   }
 
   /// May be changed at any time.

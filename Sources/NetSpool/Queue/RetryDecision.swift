@@ -7,37 +7,21 @@ struct FailedAttempt: Sendable {
 
   var cause: Cause
   /// 1 for the first.
-  var number: Int
+  var number = 1
   /// The method's own promise (RFC 9110 section 9.2.2).
   var isIdempotent: Bool
   /// Whether the request carries an Idempotency-Key.
-  var isKeyed: Bool
+  var isKeyed = false
   /// Whether body and sinks can start over: false for a consumed upload stream, and once a sink that cannot
   /// rewind has taken bytes.
-  var isReplayable: Bool
+  var isReplayable = true
   var sendState: NetworkError.SendState
   /// The connection had served another request before.
-  var wasReused: Bool
+  var wasReused = false
   /// Seconds the origin asked us to wait.
   var retryAfter: Double?
   /// Seconds to the operation's deadline.
-  var secondsLeft: Double
-
-  init(
-    _ cause: Cause, number: Int = 1, isIdempotent: Bool, isKeyed: Bool = false, isReplayable: Bool = true,
-    sendState: NetworkError.SendState, wasReused: Bool = false, retryAfter: Double? = nil,
-    secondsLeft: Double = .infinity
-  ) {
-    self.cause = cause
-    self.number = number
-    self.isIdempotent = isIdempotent
-    self.isKeyed = isKeyed
-    self.isReplayable = isReplayable
-    self.sendState = sendState
-    self.wasReused = wasReused
-    self.retryAfter = retryAfter
-    self.secondsLeft = secondsLeft
-  }
+  var secondsLeft = Double.infinity
 }
 
 enum RetryDecision: Hashable, Sendable {

@@ -106,18 +106,4 @@ extension FileDescriptor {
       guard count > 0 else { throw SystemError(number: EIO, call: "sendfile") }
     }
   }
-
-  /// Writes a small text at the front.
-  borrowing func write(_ text: String) throws(SystemError) {
-    let bytes = Array(text.utf8)
-    let count = try unsafe write(bytes.span.bytes, at: 0)
-    if count < bytes.count { throw SystemError(number: ENOSPC, call: "pwrite") }
-  }
-
-  /// The first bytes of a small file as text; nil when it cannot be read.
-  borrowing func startText() -> String? {
-    var bytes = [UInt8](repeating: 0, count: 256)
-    let count = unsafe bytes.withUnsafeMutableBytes { buffer in try? unsafe read(into: buffer, at: 0) }
-    return count.map { String(decoding: bytes.prefix($0), as: UTF8.self) }
-  }
 }

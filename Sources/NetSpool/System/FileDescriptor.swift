@@ -161,11 +161,6 @@ struct SystemError: Error, Hashable, Sendable {
   /// The call that failed: `open`, `read`, `fstat`.
   let call: String
 
-  init(number: Int32, call: String) {
-    self.number = number
-    self.call = call
-  }
-
   /// Runs a call that answers -1 on failure, again while signals interrupt it.
   static func check<N: BinaryInteger>(
     _ call: String, _ body: () -> N

@@ -137,6 +137,11 @@ enum Checksum {
     }
   }
 
+  /// Whether a record begins with the checksum of all that is behind it.
+  static func leads(_ record: RawSpan, seed: UInt64 = 0) -> Bool {
+    record.integer(at: 0, as: UInt64.self) == of(record.extracting(8..<record.byteCount), seed: seed)
+  }
+
   fileprivate static let secret: (UInt64, UInt64, UInt64, UInt64) = (
     0xA076_1D64_78BD_642F, 0xE703_7ED1_A0B4_28DB, 0x8EBC_6AF0_9C88_C6E3, 0x5899_65CC_7537_4CC3
   )
@@ -145,6 +150,13 @@ enum Checksum {
   fileprivate static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low
+  }
+}
+
+extension [UInt8] {
+  /// Puts the checksum of all that is behind them into the first eight bytes.
+  mutating func seal(seed: UInt64 = 0) {
+    replace(integerAt: 0, with: Checksum.of(rawBytes.extracting(8..<count), seed: seed))
   }
 }
 

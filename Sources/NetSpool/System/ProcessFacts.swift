@@ -83,11 +83,8 @@ enum LoadedCurl {
   /// True when it can answer NTLM; newer distributions build it without.
   static var hasNTLM: Bool { unsafe (info?.features ?? 0) & CURL_VERSION_NTLM != 0 }
 
-  /// An easy handle that is used again still points to the last field of the exchange before.
-  ///
-  /// So it is in libcurl 7.83.0 to 8.1.0. The field is freed when the next exchange begins, and written through when
-  /// the first field line of that answer begins with a blank (curl issue 11101): such a line must not reach it.
-  static let keepsFreedField = unsafe (0x07_53_00..<0x08_01_01).contains(info?.version_num ?? 0)
+  /// `0x08_05_00` is 8.5.0.
+  static var version: UInt32 { unsafe info?.version_num ?? 0 }
 
   /// The seventh edition of the structure is the first with nghttp2, and older than any libcurl we run with.
   static var info: curl_version_info_data? {

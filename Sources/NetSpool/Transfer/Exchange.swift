@@ -90,6 +90,8 @@ struct Exchange {
   var hasMetUnaskedBytes = false
   var bytesToSend: Int64?
   var bytesSent: Int64 = 0
+  /// See `Transfer.endIfSentInVain`.
+  var lastFill = (bytes: Int64(-1), seenAt: Microseconds(0))
 
   // MARK: Receiving
 
@@ -286,21 +288,9 @@ struct Deadlines: Sendable {
     /// Paused by its user: nothing counts.
     var isPaused: Bool
     /// Paused by a slow stream: the origin is not to blame, and only `total` counts here (see `Scheduler.watchStreams`).
-    var waitsForReader: Bool
+    var waitsForReader = false
     /// The body comes as it is made, events or lines: any byte is progress, however few there are in a second.
-    var isLive: Bool
-
-    init(
-      isConnected: Bool, hasHead: Bool, bytes: Int64, isPaused: Bool, waitsForReader: Bool = false,
-      isLive: Bool = false
-    ) {
-      self.isLive = isLive
-      self.isConnected = isConnected
-      self.hasHead = hasHead
-      self.bytes = bytes
-      self.isPaused = isPaused
-      self.waitsForReader = waitsForReader
-    }
+    var isLive = false
   }
 
   private(set) var timeouts: NetworkRequest.Timeouts

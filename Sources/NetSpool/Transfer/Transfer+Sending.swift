@@ -98,13 +98,6 @@ extension Transfer {
     }
   }
 
-  /// An answer over HTTP/2 that has ended before the body was sent: libcurl 7.88 sees its end only when it is told to go on.
-  private func lookAgainAfterHead() {
-    guard exchange.speaksHTTP2, exchange.head != nil, !exchange.pauses.contains(.turn) else { return }
-    multi.postpone(self)
-    pause(.turn)
-  }
-
   func rewindBody() -> Bool {
     guard let source = exchange.plan.source, source.canRewind else { return false }
     exchange.bytesSent = 0

@@ -21,8 +21,6 @@ final class Transfer {
   let isSecure: Bool
   /// HTTP/2 without TLS to agree on it.
   let knowsHTTP2: Bool
-  /// Others may use its connection at the same time, if that is one of HTTP/2.
-  let sharesHTTP2: Bool
   let scope: HandleScope
   var handle: EasyHandle!
   // Safe because the loop thread alone comes here, as `MultiHandle.add` and `Scheduler.move` make sure, and because these
@@ -60,7 +58,6 @@ final class Transfer {
     egress = settings.egress
     isSecure = origin.hasPrefix("https:")
     knowsHTTP2 = !isSecure && settings.mayBeHTTP2(isSecure: false)
-    sharesHTTP2 = scope.connections != .own && settings.sharesHTTP2(isSecure: isSecure)
     let proxy = settings.proxy(isSecure: isSecure)
     proxyHasRounds = proxy?.hasRounds ?? false
     usesProxy = proxy != nil
@@ -69,11 +66,11 @@ final class Transfer {
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     handle = unsafe try EasyHandle(
       origin: origin, settings: settings, context: context, closing: multi.closingContext,
-      shared: shared, servesOnce: scope.connections == .own || knowsHTTP2 && !sharesHTTP2)
+      shared: shared, servesOnce: scope.connections == .own)
   }
 
   /// Where an exchange has authentication rounds, a head cannot be told from a body before libcurl has read it.
-  var mayServeAgain: Bool { !LoadedCurl.keepsFreedField || !exchange.plan.hasRounds }
+  var mayServeAgain: Bool { !Quirks.keepsFreedField || !exchange.plan.hasRounds }
 
   /// The addresses of the origin's name, as CURLOPT_RESOLVE has them, for the next exchange and those that share with it.
   func tell(addresses: @autoclosure () -> String, version: Int) {
@@ -105,7 +102,7 @@ final class Transfer {
         method: method,
         bodyBytes: exchange.plan.source.map { $0.length ?? -1 } ?? (method.expectsBody ? 0 : nil),
         needsFreshConnection: exchange.plan.needsFreshConnection,
-        showsHead: LoadedCurl.keepsFreedField && !exchange.plan.hasRounds))
+        showsHead: Quirks.keepsFreedField && !exchange.plan.hasRounds))
     handle.expectHead(true)
     if let lines = exchange.plan.headerLines { handle.setHeaders(lines) }
     handle.clearMessage()

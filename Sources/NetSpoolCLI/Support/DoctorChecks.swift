@@ -47,7 +47,7 @@ extension DoctorCheck {
       ?? warn("HTTP/2", "libcurl has none: every request needs its own turn")
   }
 
-  /// The known faults of versions: `LibraryDifferences`.
+  /// The known faults of versions: `Quirks`.
   static func curl(_ libraries: LibraryVersions) -> DoctorCheck {
     let numbers = libraries.curl.split(separator: ".").compactMap { Int($0) }
     guard let major = numbers.first, major < 8 else { return ok("libcurl", libraries.curl) }

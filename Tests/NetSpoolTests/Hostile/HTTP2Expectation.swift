@@ -34,14 +34,19 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
     Self(name: name, ending: .fails(code, reason), requests: requests...requests)
   }
 
-  /// libcurl 8 tells of more (`LibraryDifferences.tellsOfBrokenHTTP2`).
+  /// libcurl 8 tells of more (see `Quirks`).
   static func by(version before8: Self, _ since8: Self) -> Self {
-    LibraryDifferences.tellsOfBrokenHTTP2 ? since8 : before8
+    LoadedCurl.tellsOfCutOffs ? since8 : before8
   }
 
   static func late(_ name: String, _ reason: String, hasBody: Bool = false) -> Self {
     Self(name: name, ending: .fails(.timedOut, reason), isLate: true, hasBody: hasBody)
   }
+}
+
+extension LoadedCurl {
+  /// HTTP/2 that breaks and TLS that ends inside an answer are failures.
+  static var tellsOfCutOffs: Bool { version >= 0x08_00_00 }
 }
 
 extension HTTP2Expectation {

@@ -278,7 +278,10 @@ final class SchedulerModel {
       ("unresolved", scheduler.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
       ("starved", scheduler.starved), ("lent", scheduler.lent),
       ("shared", scheduler.coalescer.isEmpty ? 0 : 1),
-      ("dependencies", scheduler.dependencies.isEmpty ? 0 : 1),
+      (
+        "dependencies",
+        NetworkOperation.dependencies.withLock { graph in all.flatMap { graph.remove($0.id) }.count }
+      ),
       ("timers", scheduler.timers.count), ("wire", wire.count), ("deferred", scheduler.deferred.count),
       ("paused transfers", scheduler.pools.common.pausedTransfers),
       ("pending", driver.pending.load(ordering: .relaxed)),

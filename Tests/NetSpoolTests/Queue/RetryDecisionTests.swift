@@ -8,7 +8,7 @@ private func attempt(
   retryAfter: Double? = nil, secondsLeft: Double = .infinity
 ) -> FailedAttempt {
   FailedAttempt(
-    cause, number: number, isIdempotent: isIdempotent, isKeyed: isKeyed, isReplayable: isReplayable,
+    cause: cause, number: number, isIdempotent: isIdempotent, isKeyed: isKeyed, isReplayable: isReplayable,
     sendState: sendState, wasReused: wasReused, retryAfter: retryAfter, secondsLeft: secondsLeft)
 }
 

@@ -86,7 +86,7 @@ struct ConnectionWayTests {
       for index in 0..<20 {
         let answer = try await wire.answer(wire.engine.operation(url: "http://h2.example.invalid/8k.bin"))
         #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/2")
-        #expect(answer.metrics.connectionReused == (index > 0 && !LibraryDifferences.breaksKnownHTTP2))
+        #expect(answer.metrics.connectionReused == (index > 0 && !Quirks.breaksKnownHTTP2))
       }
     }
   }

@@ -158,14 +158,14 @@ final class EngineCache: Sendable {
     if let custom = request.cacheKey {
       let (key, resource) = CacheKey.primary(scope: scope, custom: custom, codings: codings)
       return CacheQuestion(
-        asked, fields: fields ?? plainSender.fields, scope: scope,
+        request: asked, fields: fields ?? plainSender.fields, scope: scope,
         primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
     }
     let (key, resource) = CacheKey.primary(
       prefix: isPlain ? plainPrefix : CacheKey.prefix(scope: scope), origin: origin, target: target,
       headers: fields ?? plainRouting, codings: codings)
     return CacheQuestion(
-      asked, fields: fields ?? plainSender.fields, scope: scope,
+      request: asked, fields: fields ?? plainSender.fields, scope: scope,
       primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
   }
 
@@ -185,18 +185,6 @@ struct CacheQuestion: Sendable {
   let resource: Range<Int>
   /// Which cookies there were (`CookieJar.version`).
   let cookies: Int
-
-  init(
-    _ request: consuming CacheRequest, fields: Headers, scope: AnswerScope, primaryKey: StoreKey,
-    resource: Range<Int>, cookies: Int
-  ) {
-    self.cookies = cookies
-    self.request = request
-    self.fields = fields
-    self.scope = scope
-    self.primaryKey = primaryKey
-    self.resource = resource
-  }
 }
 
 /// Reading and writing what is held. Any thread.

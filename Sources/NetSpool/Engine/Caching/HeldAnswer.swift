@@ -4,12 +4,6 @@ struct HeldAnswer: Sendable {
   private(set) var stored: StoredResponse
   let hit: StoreHit
 
-  init(key: StoreKey, stored: StoredResponse, hit: StoreHit) {
-    self.key = key
-    self.stored = stored
-    self.hit = hit
-  }
-
   /// As it is served, with the body unless only the head was asked for. Takes the fields, which have room for
   /// one more, so that they need no copy: once only.
   mutating func takeResponse(

@@ -66,7 +66,7 @@ struct Authenticator {
     guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return Headers() }
     let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
     var answer = DigestAnswer(
-      challenge, user: user, password: password.revealed, method: plan.method.name,
+      challenge: challenge, user: user, password: password.revealed, method: plan.method.name,
       target: String(decoding: plan.url.utf8.dropFirst(plan.targetOffset), as: UTF8.self), count: count,
       clientNonce: Hexadecimal.text(nonce))
     if plan.source != nil, case .bytes(let bytes) = request.extra.prepared { answer.body = bytes }

@@ -11,15 +11,6 @@ final class FrozenSpool {
     var random: () -> Double
     /// Brings a notice to `take` on the spool's thread; called on the store's.
     var post: @Sendable (FrozenNotice) -> Void
-
-    init(
-      now: @escaping () -> FrozenMoment, random: @escaping () -> Double,
-      post: @escaping @Sendable (FrozenNotice) -> Void
-    ) {
-      self.now = now
-      self.random = random
-      self.post = post
-    }
   }
 
   /// A request on its way. While a step of it is being written, nothing else is decided about it.

@@ -75,23 +75,10 @@ struct DigestAnswer {
   /// The request target, as it is sent.
   var target: String
   /// The number of requests that this nonce has served, this one included.
-  var count: UInt32
+  var count: UInt32 = 1
   var clientNonce: String
   /// For `auth-int`.
   var body: [UInt8] = []
-
-  init(
-    _ challenge: DigestChallenge, user: String, password: String, method: String, target: String,
-    count: UInt32 = 1, clientNonce: String
-  ) {
-    self.challenge = challenge
-    self.user = user
-    self.password = password
-    self.method = method
-    self.target = target
-    self.count = count
-    self.clientNonce = clientNonce
-  }
 
   /// `Digest username="…", realm="…", …`; what the challenge said goes back to the byte.
   var value: [UInt8] {

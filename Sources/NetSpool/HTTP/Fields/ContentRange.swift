@@ -5,11 +5,6 @@ struct ContentRange: Sendable, Hashable {
   /// Nil for `*`.
   let total: Int64?
 
-  init(range: ClosedRange<Int64>?, total: Int64?) {
-    self.range = range
-    self.total = total
-  }
-
   /// The field's value for a part of a body.
   static func text(_ range: Range<Int64>, total: Int64) -> String {
     "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total)"

@@ -29,11 +29,6 @@ struct CurlCommand: Sendable {
   var suppressedHeaders: [String] = []
   var redaction = Redaction.standard
 
-  init(method: Method, url: String) {
-    self.method = method
-    self.url = url
-  }
-
   /// The command, one line unless the request itself holds newlines. `curl` is its first word, except when
   /// something is piped into it.
   func text(revealingSecrets: Bool = false) -> String {

@@ -32,10 +32,9 @@ struct EntryRecord: ~Escapable {
   /// Nil when a byte is not what was written.
   @_lifetime(copy bytes)
   init?(_ bytes: RawSpan, key: KeyDigest) {
-    guard bytes.byteCount >= Self.headerBytes,
-      bytes.integer(at: 0, as: UInt64.self)
-        == Checksum.of(bytes.extracting(8..<bytes.byteCount), seed: key.checksumSeed)
-    else { return nil }
+    guard bytes.byteCount >= Self.headerBytes, Checksum.leads(bytes, seed: key.checksumSeed) else {
+      return nil
+    }
     self.bytes = bytes
     guard bytes.byte(at: 52) == Self.version, hasFittingLengths else { return nil }
   }
@@ -123,20 +122,12 @@ extension [UInt8] {
       append(contentsOf: metadata)
     }
     append(contentsOf: inlineBody)
-    seal(key.digest)
+    seal(seed: key.digest.checksumSeed)
   }
 
   /// Changes the recency of an encoded entry.
   mutating func reseal(recency: UInt64, _ key: KeyDigest) {
-    write(recency, at: 8)
-    seal(key)
-  }
-
-  private mutating func seal(_ key: KeyDigest) {
-    write(Checksum.of(rawBytes.extracting(8..<count), seed: key.checksumSeed), at: 0)
-  }
-
-  private mutating func write(_ number: UInt64, at offset: Int) {
-    for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+    replace(integerAt: 8, with: recency)
+    seal(seed: key.checksumSeed)
   }
 }

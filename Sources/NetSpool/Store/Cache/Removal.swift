@@ -46,10 +46,7 @@ struct Removal: Sendable {
     let value = record.value
     guard record.key.byteCount == 8, value.byteCount >= 27 else { return nil }
     let number: UInt64 = record.key.integer(at: 0)
-    guard
-      value.integer(at: 0, as: UInt64.self)
-        == Checksum.of(value.extracting(8..<value.byteCount), seed: number)
-    else { return nil }
+    guard Checksum.leads(value, seed: number) else { return nil }
     self.init(
       number: number, namespace: value.integer(at: 24),
       pattern: value.byte(at: 26) == 0 ? nil : [UInt8](value.extracting(27..<value.byteCount)),
@@ -57,15 +54,14 @@ struct Removal: Sendable {
   }
 
   func encode() -> [UInt8] {
-    var body: [UInt8] = []
-    body.append(integer: youngest)
-    body.append(integer: madeAt)
-    body.append(integer: namespace)
-    body.append(pattern == nil ? 0 : 1)
-    body.append(contentsOf: pattern ?? [])
-    var out: [UInt8] = []
-    out.append(integer: Checksum.of(body.rawBytes, seed: number))
-    return out + body
+    var bytes = [UInt8](repeating: 0, count: 8)
+    bytes.append(integer: youngest)
+    bytes.append(integer: madeAt)
+    bytes.append(integer: namespace)
+    bytes.append(pattern == nil ? 0 : 1)
+    bytes.append(contentsOf: pattern ?? [])
+    bytes.seal(seed: number)
+    return bytes
   }
 
   /// Whether an entry may be meant, without a look at its key.

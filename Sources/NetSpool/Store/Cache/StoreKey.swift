@@ -97,17 +97,12 @@ struct NamespaceRecord: Sendable, Equatable {
   var entries = 0
   /// Bytes that its entries may take; nil: as many as there is room for. Whoever writes keeps it.
   var quota: Int?
+}
 
-  init(number: UInt16, name: String) {
-    self.number = number
-    self.name = name
-  }
-
+extension NamespaceRecord {
   /// Nil when a byte is not what was written.
   init?(number: UInt64, decoding value: RawSpan) {
-    guard value.byteCount >= 32, let number = UInt16(exactly: number),
-      value.integer(at: 0, as: UInt64.self)
-        == Checksum.of(value.extracting(8..<value.byteCount), seed: UInt64(number))
+    guard value.byteCount >= 32, Checksum.leads(value, seed: number), let number = UInt16(exactly: number)
     else { return nil }
     self.number = number
     bytes = Int(value.integer(at: 8, as: Int64.self))
@@ -118,14 +113,13 @@ struct NamespaceRecord: Sendable, Equatable {
   }
 
   func encode() -> [UInt8] {
-    var body: [UInt8] = []
-    body.append(integer: Int64(bytes))
-    body.append(integer: Int64(entries))
-    body.append(integer: quota.map { Int64(min($0, .max - 1)) + 1 } ?? 0)
-    body.append(contentsOf: name.utf8)
-    var out: [UInt8] = []
-    out.append(integer: Checksum.of(body.rawBytes, seed: UInt64(number)))
-    return out + body
+    var out = [UInt8](repeating: 0, count: 8)
+    out.append(integer: Int64(bytes))
+    out.append(integer: Int64(entries))
+    out.append(integer: quota.map { Int64(min($0, .max - 1)) + 1 } ?? 0)
+    out.append(contentsOf: name.utf8)
+    out.seal(seed: UInt64(number))
+    return out
   }
 }
 

@@ -96,19 +96,15 @@ struct FrozenEnding: Sendable, Equatable {
   var isDamaged = false
   var payload: [UInt8]
 
-  init(endedWall: Int64, payload: [UInt8]) {
-    self.endedWall = endedWall
-    self.payload = payload
-  }
-
   static let headerBytes = 24
   static let version: UInt8 = 1
+}
 
+extension FrozenEnding {
   /// Nil when a byte is not what was written.
   init?(_ number: UInt64, decoding value: RawSpan) {
     guard value.byteCount >= Self.headerBytes, value.byte(at: 8) == Self.version,
-      value.integer(at: 0, as: UInt64.self)
-        == Checksum.of(value.extracting(8..<value.byteCount), seed: ~number)
+      Checksum.leads(value, seed: ~number)
     else { return nil }
     isDamaged = value.byte(at: 9) != 0
     endedWall = value.integer(at: 16)
@@ -122,8 +118,7 @@ struct FrozenEnding: Sendable, Equatable {
     bytes.append(integer: UInt64(Self.version) | (isDamaged ? 1 << 8 : 0))
     bytes.append(integer: endedWall)
     bytes += payload
-    let checksum = Checksum.of(bytes.rawBytes.extracting(8..<bytes.count), seed: ~number)
-    bytes.replace(integerAt: 0, with: checksum)
+    bytes.seal(seed: ~number)
     return bytes
   }
 }

@@ -67,9 +67,7 @@ struct FrozenMeta: Sendable, Equatable {
 
   /// Nil when a byte is not what was written.
   init?(decoding value: RawSpan) {
-    guard value.byteCount == Self.bytes,
-      value.integer(at: 0, as: UInt64.self) == Checksum.of(value.extracting(8..<Self.bytes))
-    else { return nil }
+    guard value.byteCount == Self.bytes, Checksum.leads(value) else { return nil }
     nextNumber = value.integer(at: 8)
     epoch = value.integer(at: 16)
     dropped = value.integer(at: 24)
@@ -82,7 +80,7 @@ struct FrozenMeta: Sendable, Equatable {
     bytes.append(integer: nextNumber)
     bytes.append(integer: UInt64(epoch))
     bytes.append(integer: dropped)
-    bytes.replace(integerAt: 0, with: Checksum.of(bytes.rawBytes.extracting(8..<Self.bytes)))
+    bytes.seal()
     return bytes
   }
 }
@@ -124,9 +122,7 @@ struct FrozenRow: Sendable, Equatable {
   static func isLater(_ value: RawSpan) -> Bool { value.byte(at: 8) > version }
 
   static func isWhole(_ value: RawSpan, _ number: UInt64) -> Bool {
-    value.byteCount >= headerBytes
-      && value.integer(at: 0, as: UInt64.self)
-        == Checksum.of(value.extracting(8..<value.byteCount), seed: number)
+    value.byteCount >= headerBytes && Checksum.leads(value, seed: number)
   }
 
   /// Nil when a byte is not what was written.
@@ -152,8 +148,7 @@ struct FrozenRow: Sendable, Equatable {
     bytes.append(integer: Int64(bodyBytes))
     bytes.append(integer: bodyChecksum)
     bytes += payload
-    let checksum = Checksum.of(bytes.rawBytes.extracting(8..<bytes.count), seed: number)
-    bytes.replace(integerAt: 0, with: checksum)
+    bytes.seal(seed: number)
     return bytes
   }
 }

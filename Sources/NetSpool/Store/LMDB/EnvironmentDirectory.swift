@@ -48,22 +48,25 @@ final class EnvironmentDirectory: Sendable {
 
 extension EnvironmentDirectory {
   private static func identity(of directory: borrowing FileDescriptor) throws(NetworkError) -> FileIdentity {
-    do throws(SystemError) {
-      return try FileStatus(of: directory).identity
-    } catch {
-      throw failure(error)
-    }
+    try failing { try FileStatus(of: directory).identity }
   }
 
   private static func openDirectory(_ path: String) throws(NetworkError) -> FileDescriptor {
     try makeDirectories(path)
-    do {
+    return try failing {
       let directory = try FileDescriptor(opening: path, flags: O_RDONLY | O_DIRECTORY)
       let status = try FileStatus(of: directory)
       guard status.owner == geteuid() else { throw refusal(.owner) }
       guard status.permissions & 0o022 == 0 else { throw refusal(.permissions) }
       try refuseRemoteFileSystem(directory.rawValue)
       return directory
+    }
+  }
+
+  /// Does something with the disk, whose failures become the store's.
+  private static func failing<Value: ~Copyable>(_ body: () throws -> Value) throws(NetworkError) -> Value {
+    do {
+      return try body()
     } catch let error as SystemError {
       throw failure(error)
     } catch let failure as NetworkError {
@@ -123,7 +126,7 @@ extension EnvironmentDirectory {
   private static func openOwnFile(
     _ name: String, in directory: borrowing FileDescriptor, creating: Bool
   ) throws(NetworkError) -> FileDescriptor {
-    do {
+    try failing {
       let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | (creating ? O_CREAT : 0)
       let file = try FileDescriptor(opening: name, in: directory, flags: flags)
       let status = try FileStatus(of: file)
@@ -131,12 +134,6 @@ extension EnvironmentDirectory {
       guard status.owner == geteuid() else { throw refusal(.owner) }
       if status.permissions != 0o600 { _ = fchmod(file.rawValue, 0o600) }
       return file
-    } catch let error as SystemError {
-      throw failure(error)
-    } catch let failure as NetworkError {
-      throw failure
-    } catch {
-      throw refusal(.permissions)
     }
   }
 
@@ -316,7 +313,7 @@ extension EnvironmentDirectory {
 
   /// `onDisk`: the disk has it when this returns.
   func write(_ stamp: EnvironmentStamp, onDisk: Bool) throws(NetworkError) {
-    do {
+    try Self.failing {
       self.stamp.withLock { $0 = stamp }
       let bytes = stamp.encode()
       guard try stampFile.write(bytes.rawBytes, at: 0) == bytes.count else {
@@ -325,10 +322,6 @@ extension EnvironmentDirectory {
       let number = stampFile.rawValue
       _ = try SystemError.check("ftruncate") { ftruncate(number, off_t(bytes.count)) }
       if onDisk { _ = try SystemError.check("fdatasync") { fdatasync(number) } }
-    } catch let error as SystemError {
-      throw Self.failure(error)
-    } catch {
-      throw Self.refusal("stamp")
     }
   }
 

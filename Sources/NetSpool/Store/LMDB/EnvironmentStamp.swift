@@ -31,12 +31,9 @@ struct EnvironmentStamp: Equatable {
   var dataBytes: Int64 = 0
   var dataModified: Int64 = 0
   var process: UInt32 = 0
+}
 
-  init(layout: UInt32, state: State) {
-    self.layout = layout
-    self.state = state
-  }
-
+extension EnvironmentStamp {
   /// Nil for anything that is not a whole stamp.
   init?(decoding bytes: RawSpan) {
     guard bytes.byteCount == Self.bytes,

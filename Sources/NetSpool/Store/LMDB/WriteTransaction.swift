@@ -101,27 +101,24 @@ extension WriteTransaction {
 extension WriteTransaction {
   /// Puts a value at a key, in place of what was there.
   mutating func put(_ value: RawSpan, at key: RecordKey, in database: Database) throws(StoreError) {
-    let status = unsafe value.withUnsafeBytes { bytes in
+    try StoreError.check(put(value, at: key, in: database, 0))
+  }
+
+  private func put(_ value: RawSpan, at key: RecordKey, in database: Database, _ flags: Int32) -> Int32 {
+    unsafe value.withUnsafeBytes { bytes in
       var value = unsafe MDB_val(
         mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
       return unsafe key.withValue { key in
-        unsafe mdb_put(transaction, database.handle, &key, &value, 0)
+        unsafe mdb_put(transaction, database.handle, &key, &value, UInt32(flags))
       }
     }
-    try StoreError.check(status)
   }
 
   /// Puts a value at a key that is free. False, and nothing done, when it is taken.
   mutating func putNew(
     _ value: RawSpan, at key: RecordKey, in database: Database
   ) throws(StoreError) -> Bool {
-    let status = unsafe value.withUnsafeBytes { bytes in
-      var value = unsafe MDB_val(
-        mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-      return unsafe key.withValue { key in
-        unsafe mdb_put(transaction, database.handle, &key, &value, UInt32(MDB_NOOVERWRITE))
-      }
-    }
+    let status = put(value, at: key, in: database, MDB_NOOVERWRITE)
     if status == MDB_KEYEXIST { return false }
     try StoreError.check(status)
     return true
@@ -146,13 +143,7 @@ extension WriteTransaction {
   mutating func append(
     _ value: RawSpan, at key: RecordKey, in database: Database
   ) throws(StoreError) {
-    let status = unsafe value.withUnsafeBytes { bytes in
-      var value = unsafe MDB_val(
-        mv_size: bytes.count, mv_data: UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-      return unsafe key.withValue { key in
-        unsafe mdb_put(transaction, database.handle, &key, &value, UInt32(MDB_APPEND))
-      }
-    }
+    let status = put(value, at: key, in: database, MDB_APPEND)
     if status == MDB_KEYEXIST { return try put(value, at: key, in: database) }
     try StoreError.check(status)
   }

@@ -27,7 +27,7 @@ final class EasyHandle {
   private var shape = Shape()
   private var endsConnection = false
   private let alwaysEndsConnection: Bool
-  /// Each connection serves one request, and each request has a connection of its own.
+  /// Each request has a connection of its own (`ConnectionChoice.own`).
   private let servesOnce: Bool
   private let errorText: UnsafeMutablePointer<CChar>
   private let receiver: UnsafeMutablePointer<cnetspool_receiver>
@@ -98,11 +98,12 @@ final class EasyHandle {
     set(CURLOPT_NOPROGRESS, 1)
     set(CURLOPT_CONNECTTIMEOUT_MS, 0x7FFF_FFFF)  // one tick of the loop watches all limits
     set(CURLOPT_TCP_KEEPALIVE, 1)
+    let isHTTP2 = settings.mayBeHTTP2(isSecure: isSecure)
     // Only TLS, or prior knowledge, tells before the first answer whether a connection will be HTTP/2; without it
     // everything to an origin would wait for that answer.
-    if settings.mayBeHTTP2(isSecure: isSecure), !servesOnce { set(CURLOPT_PIPEWAIT, 1) }
+    if isHTTP2, !servesOnce { set(CURLOPT_PIPEWAIT, 1) }
     if servesOnce { set(CURLOPT_FRESH_CONNECT, 1) }
-    set(CURLOPT_BUFFERSIZE, settings.bufferBytes(isSecure: isSecure))
+    set(CURLOPT_BUFFERSIZE, max(settings.receiveBufferBytes, isHTTP2 ? Quirks.http2HeadBytesMin : 0))
     unsafe settings.apply(to: easy, isSecure: isSecure)
     unsafe shared.join(easy)
   }

@@ -32,7 +32,7 @@ enum FailureMapping {
 
   private static func classify(_ seen: Evidence) -> NetworkError {
     if let refusal = proxy(seen) { return refusal }
-    if let failure = LibraryDifferences.levelled(seen) { return failure }
+    if let failure = levelled(seen) { return failure }
     return switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_URL_MALFORMAT: NetworkError(.invalidURL)
     case CURLE_COULDNT_RESOLVE_HOST: NetworkError(.resolveFailed, reason: "notFound")
@@ -45,7 +45,8 @@ enum FailureMapping {
       NetworkError(.protocolViolation, reason: seen.message)
     // libcurl's name for a line that its own header list could not take.
     case CURLE_BAD_FUNCTION_ARGUMENT where seen.isConnected: badLine(seen)
-    case CURLE_GOT_NOTHING: nothing(seen)
+    // The connection ended without a byte: the origin, or something on the way, is gone.
+    case CURLE_GOT_NOTHING: NetworkError(seen.hasHeadBegun ? .truncatedHeaders : .connectionLost)
     // HTTP/2: the connection ended without a word about this stream.
     case CURLE_PARTIAL_FILE where !seen.hasHead: lost(seen)
     case CURLE_PARTIAL_FILE: truncated(seen)
@@ -93,14 +94,6 @@ enum FailureMapping {
       default: .refused
       }
     return NetworkError(.connectFailed, cause: cause)
-  }
-
-  /// The connection ended without a byte: the origin, or something on the way, is gone. With HTTP/2 libcurl 7.88 says so
-  /// when nghttp2 gave the connection up for what its peer had sent.
-  private static func nothing(_ seen: Evidence) -> NetworkError {
-    if seen.hasHeadBegun { return NetworkError(.truncatedHeaders) }
-    return seen.speaksHTTP2 && !seen.isReused
-      ? NetworkError(.protocolViolation, reason: "an empty reply") : NetworkError(.connectionLost)
   }
 
   private static func badLine(_ seen: Evidence) -> NetworkError {

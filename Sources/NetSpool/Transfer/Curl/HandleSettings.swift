@@ -36,10 +36,6 @@ struct HandleSettings: Sendable {
 
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
-  /// libcurl 7.88 forgets to go on with an HTTP/2 head that its buffer cannot hold, and the transfer hangs; it takes
-  /// none that is longer than this.
-  private static let http2HeadBytesMax = 128 << 10
-
   /// A connection may turn out to be HTTP/2, or is.
   func mayBeHTTP2(isSecure: Bool) -> Bool {
     switch httpVersion {
@@ -47,15 +43,6 @@ struct HandleSettings: Sendable {
     case .http1: false
     case .http2PriorKnowledge: true
     }
-  }
-
-  /// Requests may have an HTTP/2 connection together.
-  func sharesHTTP2(isSecure: Bool) -> Bool {
-    mayBeHTTP2(isSecure: isSecure) && (isSecure || !LibraryDifferences.breaksKnownHTTP2)
-  }
-
-  func bufferBytes(isSecure: Bool) -> Int {
-    mayBeHTTP2(isSecure: isSecure) ? max(receiveBufferBytes, Self.http2HeadBytesMax) : receiveBufferBytes
   }
 
   /// For bodies that go to streams, which are the long ones; a short body touches only its beginning.

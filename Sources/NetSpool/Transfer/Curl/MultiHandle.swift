@@ -27,12 +27,10 @@ final class MultiHandle {
   private var callBegan: Microseconds = 0
   /// Counts what libcurl has told, and taken of bodies.
   private var moves = 0
-  private let rests: WriteRests
+  private let quirks: MultiQuirks
   private let calls = GuardedCalls()
   private var isGuarded = false
   @safe @exclusivity(unchecked) private var book = ConnectionBook()
-  /// Nil where libcurl thinks of them itself.
-  private let waiting = WaitingTransfers()
   /// The ports of connections that the guard has cut off, and when that was seen.
   private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
@@ -55,7 +53,7 @@ final class MultiHandle {
     self.loop = loop
     self.cookies = cookies
     unsafe self.multi = multi
-    rests = WriteRests(loop: loop)
+    quirks = MultiQuirks(loop: loop)
     kept = KeptConnections(descriptors: DescriptorRoom.limit, loops: loops)
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
@@ -131,7 +129,7 @@ final class MultiHandle {
     if isGuarded { calls.enter() }
     _ = body()
     if isGuarded { calls.leave() }
-    if let waiting, waiting.mayGoOn { unsafe waiting.goOn(on: multi) }
+    unsafe quirks.didReturn(to: multi)
   }
 
   #if DEBUG
@@ -200,7 +198,7 @@ final class MultiHandle {
     call { unsafe curl_multi_socket_action(multi, descriptor, flags, &running) }
     passLastByte()
     if let watch = watches[Int(descriptor)], watch.didServe(events, inVain: moves == movesBefore) {
-      rests.add(watch)
+      quirks.rest(watch)
     }
     return loop.didServeSocket(descriptor, since: callBegan)
   }
@@ -235,10 +233,9 @@ final class MultiHandle {
   func close() {
     if isGuarded { CallGuard.shared.forget(calls) }
     unsafe curl_multi_cleanup(multi)
-    waiting?.close()
+    quirks.close()
     for watch in watches { watch?.close() }
     watches = []
-    rests.close()
     timer?.close()
     timer = nil
   }
@@ -350,7 +347,7 @@ extension MultiHandle {
   /// wants to be told of any.
   /// - Parameter servesOne: TLS has told that it serves one transfer at a time, so nobody need wait for it.
   func didConnect(localPort: Int, servesOne: Bool) {
-    if servesOne { waiting?.didConnect() }
+    if servesOne { quirks.didConnect() }
     book.lastStreams[localPort] = nil
     for descriptor in book.descriptors(port: localPort) where Int(descriptor) < watches.count {
       watches[Int(descriptor)]?.didConnect()

@@ -57,12 +57,6 @@ struct ProxySettings: Sendable, Hashable {
     var scheme: NetworkEngine.Proxy.Authentication
     var user: String
     var password: Secret
-
-    init(scheme: NetworkEngine.Proxy.Authentication, user: String, password: Secret) {
-      self.scheme = scheme
-      self.user = user
-      self.password = password
-    }
   }
 
   /// `scheme://host:port`, without user name and password.

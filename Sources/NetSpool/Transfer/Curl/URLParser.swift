@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The one judge of URLs. It is ours and not libcurl's, whose reading changes from version to version
-/// (`LibraryDifferences` says how); libcurl gets what this has made of a URL.
+/// (`Quirks` says how); libcurl gets what this has made of a URL.
 enum URLParser {
   /// The canonical pieces of an absolute http or https URL: lower-case scheme and host, addresses written out, the
   /// default port left out, dot segments of the path removed, spaces and non-ASCII percent-encoded, no fragment.

@@ -14,7 +14,7 @@ struct FileWriter: ~Copyable, Sendable {
     case replace
     /// The file stays, and the writer fails with EEXIST.
     case createNew
-    /// The whole body is put behind it (`AppendMark`). A missing file is made.
+    /// The whole body is put behind it. A missing file is made.
     case append
   }
 
@@ -123,7 +123,7 @@ struct FileTarget: Sendable, Equatable {
     let bytes = name.utf8.map(\.asciiLowercased)
     guard let start = bytes.indices.last(where: { bytes[$0...].starts(with: mark) }) else { return false }
     let purpose = bytes[(start + mark.count)...].prefix { $0 != UInt8(ascii: "-") }
-    return ["part", "validator", "new", "append", "spool"].contains { purpose.elementsEqual($0.utf8) }
+    return ["part", "validator", "new", "spool"].contains { purpose.elementsEqual($0.utf8) }
   }
 
   private static func split(_ path: String) -> (directory: String, name: String) {

@@ -23,7 +23,6 @@ struct WorkingFile: ~Copyable, Sendable {
   ) throws(SystemError) {
     let directory = try FileDescriptor.directory(target.directory)
     let existing = try Self.judge(target, in: directory, placement)
-    if placement == .append && existing != nil { try AppendMark.cutBack(target, in: directory) }
     var name: String?
     if isUnnamed && Self.canBeUnnamed.load(ordering: .relaxed), let file = try directory.createUnnamed() {
       self.file = file
@@ -85,10 +84,36 @@ extension WorkingFile {
     // What is there may have become a link or a directory since the body began.
     _ = try Self.judge(target, in: directory, placement)
     if placement == .append {
-      try AppendMark.append(file, bytes, to: target, in: directory)
+      try append(bytes)
     } else {
       try replace()
     }
+  }
+
+  /// Puts the body behind what is there, whole or not at all, one after the other of those that append to the same file:
+  /// `EWOULDBLOCK` where whoever has its lock puts nothing behind it for a second, as it has been stopped.
+  private borrowing func append(_ bytes: Int64) throws(SystemError) {
+    var target = try directory.openExisting(target.name)
+    var seen: Int64?
+    while true {
+      do throws(SystemError) {
+        try target.lock(patience: 1_000_000)
+        break
+      } catch {
+        let now = try FileStatus(of: target).bytes
+        guard error.number == EWOULDBLOCK, now != seen else { throw error }
+        seen = now
+      }
+    }
+    let end = try FileStatus(of: target).bytes
+    do throws(SystemError) {
+      try file.copy(bytes, to: target, at: end)
+      try target.flush()
+    } catch {
+      try? target.truncate(to: end)
+      throw error
+    }
+    try target.close()
   }
 
   /// The old file stays until the new one is on the disk, so that one of them is whole when the power fails too.

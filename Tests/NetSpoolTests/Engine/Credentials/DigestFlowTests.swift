@@ -16,7 +16,7 @@ struct DigestFlowTests {
       let count = sent.text("nc").flatMap({ UInt32($0, radix: 16) })
     else { return false }
     var answer = DigestAnswer(
-      challenge, user: "user", password: password, method: request.method, target: request.target,
+      challenge: challenge, user: "user", password: password, method: request.method, target: request.target,
       count: count, clientNonce: sent.text("cnonce") ?? "")
     answer.body = request.body
     return answer.text.contains("response=\"\(sent.text("response") ?? "?")\"")

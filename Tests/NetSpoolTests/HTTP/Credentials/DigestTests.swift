@@ -36,7 +36,7 @@ struct DigestTests {
     let text = Self.example.replacing("@", with: algorithm, maxReplacements: 2)
       .replacing("http-auth\(algorithm)example", with: "http-auth@example")
     let answer = DigestAnswer(
-      try Self.challenge(text), user: "Mufasa", password: "Circle of Life", method: "GET",
+      challenge: try Self.challenge(text), user: "Mufasa", password: "Circle of Life", method: "GET",
       target: "/dir/index.html", clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
     #expect(answer.text.contains("response=\"\(response)\""))
     #expect(answer.text.contains("algorithm=\(algorithm), qop=auth, nc=00000001, cnonce="))
@@ -48,14 +48,16 @@ struct DigestTests {
       "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\""
     )
     let answer = DigestAnswer(
-      challenge, user: "Mufasa", password: "Circle Of Life", method: "GET", target: "/dir/index.html",
+      challenge: challenge, user: "Mufasa", password: "Circle Of Life", method: "GET",
+      target: "/dir/index.html",
       clientNonce: "0a4f113b")
     #expect(answer.text.contains("response=\"6629fae49393a05397450978507c4ef1\""))
   }
 
   @Test func `answers an old challenge without counter`() throws {
     let answer = DigestAnswer(
-      try Self.challenge("Digest realm=\"r\", nonce=\"n\""), user: "u", password: "p", method: "GET",
+      challenge: try Self.challenge("Digest realm=\"r\", nonce=\"n\""), user: "u", password: "p",
+      method: "GET",
       target: "/", clientNonce: "c")
     let secret = Hexadecimal.text(MD5.hash(Array("u:r:p".utf8)))
     let request = Hexadecimal.text(MD5.hash(Array("GET:/".utf8)))
@@ -67,7 +69,7 @@ struct DigestTests {
   @Test func `counts the body when asked to`() throws {
     let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"")
     var answer = DigestAnswer(
-      challenge, user: "u", password: "p", method: "PUT", target: "/", clientNonce: "c")
+      challenge: challenge, user: "u", password: "p", method: "PUT", target: "/", clientNonce: "c")
     let empty = answer.text
     answer.body = Array("body".utf8)
     #expect(challenge.protection == .integrity && answer.text != empty)
@@ -81,7 +83,7 @@ struct DigestTests {
     fields.append(name: "WWW-Authenticate".utf8, value: challenge)
     let read = try #require(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)))
     let answer = DigestAnswer(
-      read, user: "u", password: "p", method: "GET", target: "/", clientNonce: "c")
+      challenge: read, user: "u", password: "p", method: "GET", target: "/", clientNonce: "c")
     let secret = Array(Hexadecimal.text(MD5.hash(Array("u:caf".utf8) + [0xE9] + ":p".utf8)).utf8)
     let request = Hexadecimal.text(MD5.hash(Array("GET:/".utf8)))
     let response = MD5.hash(secret + ":".utf8 + [0xFF, 0xFE] + ":\(request)".utf8)
@@ -93,7 +95,7 @@ struct DigestTests {
   @Test func `quotes what needs it`() throws {
     let challenge = try Self.challenge("Digest realm=\"a\\\"b\", nonce=\"n\", qop=auth")
     let answer = DigestAnswer(
-      challenge, user: "jürgen", password: "p", method: "GET", target: "/", clientNonce: "c")
+      challenge: challenge, user: "jürgen", password: "p", method: "GET", target: "/", clientNonce: "c")
     #expect(answer.text.contains("username*=UTF-8''j%C3%BCrgen"))
     #expect(answer.text.contains("realm=\"a\\\"b\""))
   }
@@ -101,7 +103,7 @@ struct DigestTests {
   @Test func `hides the user when asked to`() throws {
     let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, userhash=true")
     let answer = DigestAnswer(
-      challenge, user: "anna", password: "p", method: "GET", target: "/", clientNonce: "c")
+      challenge: challenge, user: "anna", password: "p", method: "GET", target: "/", clientNonce: "c")
     #expect(!answer.text.contains("anna") && answer.text.contains("userhash=true"))
   }
 

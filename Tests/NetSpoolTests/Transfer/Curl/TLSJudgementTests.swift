@@ -119,7 +119,7 @@ struct TLSJudgementTests {
       server.kill()
       // Then its body is an error, or with libcurl 7.88 passes, but not for the whole: it is not kept
       let got = await ending
-      if LibraryDifferences.tellsOfCutOffTLS {
+      if LoadedCurl.tellsOfCutOffs {
         #expect(got.code == .bodyTruncated, "\(got)")
       } else {
         #expect(got.text == "half of")

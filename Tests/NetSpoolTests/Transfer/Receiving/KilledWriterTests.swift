@@ -61,52 +61,6 @@ struct KilledWriterTests {
     #expect(directory.names == ["old"])
     #expect(directory.bytes("old") == [3])
   }
-
-  /// As a process leaves a file when it is killed while it copies `new` bytes behind `old` ones.
-  private func leaveHalf(old: [UInt8], copied: [UInt8], new: Int) throws {
-    try directory.write("log", old + copied)
-    let inode = try FileStatus(path: directory["log"]).identity.inode
-    try directory.write(".log.netspool-append", "\(inode) \(old.count) \(old.count + new)")
-  }
-
-  @Test func `half of an appended body is cut off by the next who appends`() throws {
-    try leaveHalf(old: [1, 2], copied: [8, 8], new: 3)
-    let writer = try SharedWriter(directory["log"], .append, isUnnamed: true)
-    #expect(directory.bytes("log") == [1, 2])
-    try writer.write([3])
-    try writer.publish()
-    #expect(directory.bytes("log") == [1, 2, 3])
-    #expect(directory.names == ["log"])
-  }
-
-  @Test func `a whole body, more than that, and another file are never cut off`() throws {
-    for copied in [[8, 8, 8], [8, 8, 8, 9]] as [[UInt8]] {
-      try leaveHalf(old: [1, 2], copied: copied, new: 3)
-      let writer = try SharedWriter(directory["log"], .append, isUnnamed: true)
-      try writer.publish()
-      #expect(directory.bytes("log") == [1, 2] + copied)
-    }
-    try leaveHalf(old: [1, 2], copied: [8], new: 3)
-    try directory.remove("log")
-    try directory.write("keep", [0])
-    try directory.write("log", [5, 6, 7])
-    let writer = try SharedWriter(directory["log"], .append, isUnnamed: true)
-    try writer.publish()
-    let bytes = try #require(directory.bytes("log"))
-    // The system may give the new file the old one's number.
-    #expect(bytes == [5, 6, 7] || bytes == [5, 6])
-  }
-
-  @Test func `what a living process appends is left to it`() throws {
-    try leaveHalf(old: [1, 2], copied: [8, 8], new: 3)
-    let mark = directory[".log.netspool-append"]
-    let living = try unsafe TestDescriptor(owning: open(mark, O_RDWR | O_CLOEXEC), from: "open")
-    #expect(flock(living.number, LOCK_EX) == 0)
-    let writer = try SharedWriter(directory["log"], .append, isUnnamed: true)
-    #expect(directory.bytes("log") == [1, 2, 8, 8])
-    writer.abandon()
-    #expect(directory.names == [".log.netspool-append", "log"])
-  }
 }
 
 /// A writer that several places may hold.
@@ -119,5 +73,4 @@ private final class SharedWriter {
 
   func write(_ bytes: [UInt8]) throws { try unsafe writer?.write(bytes.span.bytes) }
   func publish() throws { try writer.take()?.publish() }
-  func abandon() { writer.take()?.abandon() }
 }

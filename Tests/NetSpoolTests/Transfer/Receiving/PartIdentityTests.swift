@@ -25,7 +25,7 @@ struct PartIdentityTests {
 
   @Test(arguments: [
     "body.netspool-part", "body.netspool-validator", "body.netspool-validator-new", ".body.netspool-new",
-    ".body.netspool-append", "BODY.NetSpool-Part", ".body.netspool-new-0123456789abcdef", ".netspool-spool-0",
+    "BODY.NetSpool-Part", ".body.netspool-new-0123456789abcdef", ".netspool-spool-0",
   ])
   func `a body is never given a name that is the library's own`(name: String) {
     let failure = #expect(throws: SinkFailure.self) { try FileTarget(directory[name]) }
