@@ -136,11 +136,11 @@ final class ConnectionPools {
   }
 
   /// Lets those go on that were put off in the turn before.
-  func resumePostponed(until deadline: Microseconds) {
-    common.resumePostponed(until: deadline)
+  func resumePostponed(in turn: Turn) {
+    common.resumePostponed(in: turn)
     if own.isEmpty, retired.isEmpty { return }
-    for multi in own.values { multi.resumePostponed(until: deadline) }
-    for multi in retired { multi.resumePostponed(until: deadline) }
+    for multi in own.values { multi.resumePostponed(in: turn) }
+    for multi in retired { multi.resumePostponed(in: turn) }
     closeRetired()
   }
 

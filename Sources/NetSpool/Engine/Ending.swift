@@ -137,7 +137,7 @@ extension Scheduler {
   }
 
   func unregister(_ operation: NetworkOperation) {
-    if !validations.isEmpty { releaseValidation(operation) }
+    cacheSide.release(operation)
     operation.loop.cacheUse?.claim = nil
     stopSharing(operation)
   }

@@ -194,8 +194,8 @@ extension NetworkEngine {
     undelivered.add(weight, ordering: .relaxed)
   }
 
-  /// Loop thread: user closures keep up. Otherwise the loop hears of it when half of them have run.
-  func hasRoomToDeliver() -> Bool {
+  /// Loop thread: true when user closures keep up. Otherwise the loop hears of it when half of them have run.
+  func checkRoomToDeliver() -> Bool {
     if undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax { return true }
     isWaitingForRoom.store(true, ordering: .sequentiallyConsistent)
     guard hasCaughtUp else { return false }

@@ -216,7 +216,7 @@ extension Scheduler {
       timers.cancel(wait.timer)
       wait.callOff(isRefused: isRefused)
       switch wait.reason {
-      case .addresses: leaveName(operation, wait)
+      case .addresses: names.leave(operation, wait)
       case .room, .playback: rooms.didLeave(operation.engine)
       default: break
       }

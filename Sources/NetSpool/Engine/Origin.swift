@@ -130,12 +130,12 @@ extension Scheduler {
       var left = oldest ?? idleOrigins()
       oldest = nil  // so that the list is not copied
       let watched = watchedOrigins
-      for origin in left.suffix(Self.bulkPiece) where isIdle(origin, watched) {
+      for origin in left.suffix(Turn.piece) where isIdle(origin, watched) {
         origins.remove(origin)
         queue.removeOrigin(origin.id)
         originsKnown -= 1
       }
-      left.removeLast(min(Self.bulkPiece, left.count))
+      left.removeLast(min(Turn.piece, left.count))
       oldest = left
       if !left.isEmpty { return true }
       originsMax = max(originsKept, originsKnown * 2)

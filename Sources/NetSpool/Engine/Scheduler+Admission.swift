@@ -1,32 +1,21 @@
 /// How an operation gets its slot and starts.
 extension Scheduler {
   /// Has those begin whose turn it is. False: there are more, for the next turn.
-  func admit(until deadline: Microseconds) -> Bool {
+  func admit(in turn: Turn) -> Bool {
     loop.assertOnLoop()
     playNext()
     countDescriptors()
     if let width { keepTurns(width) }
     takeParked()
     defer { if let width { giveBackPlaces(width) } }
-    var (parked, left, begun) = (0, 0, 0)
+    var turn = turn
     newTransfers = 0
     while running.count < descriptors.width,
       let (operation, _) = queue.next() ?? nextWithAnotherPlace() ?? nextWithLentPlace()
     {
       guard let origin = operation.loop.origin else { continue }
-      if leaves(operation, origin) {
-        left += 1
-      } else if awaitInterface(operation) {
-        queue.finished(origin.id)
-      } else if park(operation, at: origin) || awaitsClaim(operation, at: origin) {
-        parked += 1
-      } else {
-        begin(operation, at: origin)
-        begun += 1
-      }
-      if left == Self.leavingMax || parked == Self.parkedMax || newTransfers == Self.newTransfersMax
-        || begun % 8 == 7 && MonotonicClock.now >= deadline
-      {
+      takeTurn(operation, at: origin)
+      if newTransfers == Self.newTransfersMax || turn.isOver() {
         loop.markDirty()
         return false
       }
@@ -79,48 +68,32 @@ extension Scheduler {
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
   private static let roomsMilliseconds: UInt64 = 20
 
-  /// Set aside in one turn, or ended; others want theirs.
-  private static let parkedMax = 4096
-  private static let leavingMax = 32
   /// Made in one turn: each means a connection mostly, which takes libcurl five times as long as a request on an open one,
   /// and libcurl makes all of them in one call.
   private static let newTransfersMax = 32
 
-  /// Whether it was cancelled together with many, and its turn to begin has come before its turn to end.
-  private func leaves(_ operation: NetworkOperation, _ origin: Origin) -> Bool {
-    guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil,
-      let failure = operations.failure(awaiting: operation)
-    else { return false }
-    queue.finished(origin.id)
-    driver.places.refuse(operation.loop.placeWait)
-    move(operation, to: .deciding)
-    withdraw(operation, failure)
-    return true
+  /// How it ends if it was cancelled together with many, and its turn to begin has come before its turn to end.
+  func failureOnItsWay(to operation: NetworkOperation) -> NetworkError? {
+    guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil else { return nil }
+    return operations.failure(awaiting: operation)
   }
 
-  /// True when its engine has no room for it: others of the same origin may go.
-  private func park(_ operation: NetworkOperation, at origin: Origin) -> Bool {
-    if crowds(operation) {
-      park(operation, at: origin, in: rooms.crowded)
-      return true
-    }
-    let hasRoom = operation.engine.hasRoomToDeliver()
+  /// The wait for room, if its engine has none for it: others of the same origin may go.
+  func roomWait(_ operation: NetworkOperation) -> Wait? {
+    roomList(operation).map { Wait(.room, in: $0) { _ in .route(atFront: true) } }
+  }
+
+  private func roomList(_ operation: NetworkOperation) -> WaitList? {
+    if crowds(operation) { return rooms.crowded }
+    let hasRoom = operation.engine.checkRoomToDeliver()
     let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
     if hasRoom,
       !mayStream || operation.loop.transfer != nil || rooms.hasRoomForStreams(operation.engine)
         || !operation.streamsAnswer
     {
-      return false
+      return nil
     }
-    park(operation, at: origin, in: rooms.list(of: operation.engine, forStreams: hasRoom))
-    return true
-  }
-
-  private func park(_ operation: NetworkOperation, at origin: Origin, in list: WaitList) {
-    suspend(operation, for: .room, in: list) { [unowned self] _ in
-      wait(operation, operation.sentPriority, atFront: true)
-    }
-    queue.finished(origin.id)
+    return rooms.list(of: operation.engine, forStreams: hasRoom)
   }
 
   /// Places that are there for everybody: not the last descriptors, nor what was lent.
@@ -141,14 +114,17 @@ extension Scheduler {
     return lent > 0 && queue.running + lent > queue.maximumConcurrent
   }
 
-  private func begin(_ operation: NetworkOperation, at origin: Origin) {
+  /// Begins the exchange, or goes on with the one that was paused.
+  func start(_ operation: NetworkOperation) -> Step {
+    guard let origin = operation.loop.origin else { return .done }
     do throws(NetworkError) {
       try operation.withSent { request throws(NetworkError) in try start(operation, request, at: origin) }
+      return .done
     } catch {
       queue.finished(origin.id)
       apply(.abandoned, to: origin, now: MonotonicClock.now)
       move(operation, to: .deciding)
-      publish(operation, error)
+      return .fail(error)
     }
   }
 
@@ -169,7 +145,7 @@ extension Scheduler {
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
     let failure = operation.loop.extras?.nameFailure.take()
-    let name = name(for: operation, at: origin)
+    let name = names.name(for: operation, at: origin)
     if failure == nil, let name, let host = name.host, !name.addresses.isEmpty {
       transfer.tell(addresses: name.entry(of: host), version: name.version)
     }
@@ -380,7 +356,7 @@ extension Scheduler {
     for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
       move(waiter, to: .deciding)
       set(.queued, waiter)
-      enqueue(waiter, waiter.sent)
+      go(waiter, from: .enter)
     }
   }
 

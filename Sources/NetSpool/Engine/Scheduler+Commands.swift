@@ -159,7 +159,7 @@ extension Scheduler {
     guard comesBack(leader) else { return move(leader, to: .ended) }
     if !isReturning { return move(leader, to: .paused) }
     move(leader, to: .deciding)
-    consult(leader, leader.sent, then: .wait(atFront: true))
+    go(leader, from: .consult(then: .front))
   }
 
   func resume(_ operation: NetworkOperation) {
@@ -172,15 +172,16 @@ extension Scheduler {
     case .waiting(.others) where wasHeld: set(.queued, operation)
     case .paused:
       set(.queued, operation)
-      if wasHeld { return enqueue(operation, operation.sent) }
-      if goesBack(operation) { return }
-      // It has followed another, or waited for long: the cache may know the answer now.
-      if operation.loop.transfer == nil {
-        return consult(operation, operation.sent, then: .wait(atFront: true))
-      }
-      wait(operation, operation.sentPriority, atFront: true)
+      go(operation, from: stepOfResumed(operation, wasHeld: wasHeld))
     default: break
     }
+  }
+
+  private func stepOfResumed(_ operation: NetworkOperation, wasHeld: Bool) -> Step {
+    if wasHeld { return .enter }
+    if operation.loop.origin == nil { return .goBack }
+    // It has followed another, or waited for long: the cache may know the answer now.
+    return operation.loop.transfer == nil ? .consult(then: .front) : .route(atFront: true)
   }
 
   // MARK: Many at once
@@ -206,7 +207,7 @@ extension Scheduler {
     operations.begin(sweep)
     doInPieces { [unowned self] in
       var (looked, matched) = (0, 0)
-      while looked < 8 * Self.bulkPiece, matched < Self.bulkPiece {
+      while looked < 8 * Turn.piece, matched < Turn.piece {
         guard let operation = operations.next(of: sweep) else {
           done()
           return false

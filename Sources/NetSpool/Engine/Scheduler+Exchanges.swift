@@ -138,6 +138,10 @@ extension Scheduler {
       connectivity?.probed(transfer, code: code)
       return
     }
+    go(operation, from: stepBehind(operation, transfer, code: code))
+  }
+
+  private func stepBehind(_ operation: NetworkOperation, _ transfer: Transfer, code: Int32?) -> Step {
     let isJudged = operation.isJudged
     move(operation, to: .deciding)
     var failure = transfer.end(code: code)
@@ -152,16 +156,18 @@ extension Scheduler {
     // While others have connections that will be free, it waits for its turn like any other.
     if failure?.code == .tooManyOpenFiles, !isClosing, !running.isEmpty {
       descriptors.didFail(running: running.count, now: MonotonicClock.now)
-      return goOn(operation, transfer, .again)
+      return successor(of: transfer, operation, .again)
     }
     if let failure, next == nil, !isClosing,
       let delay = repetition.delay(operation, transfer, .failure(failure.code), failure: failure)
     {
       // The silent repetition is nobody's to refuse.
       if delay > 0 { endImpatient(operation, transfer, failure, .failure(failure.code)) }
-      return goOn(operation, transfer, .retry(after: delay))
+      return successor(of: transfer, operation, .retry(after: delay))
     }
-    if let failure, next == nil, !isClosing, awaitOrigin(operation, transfer, failure) { return }
+    if let failure, next == nil, !isClosing, let wait = originWait(operation, transfer, failure) {
+      return .wait(wait)
+    }
     if failure == nil || (code != nil && Self.isBeyondAnswer(failure)), let next {
       guard case .fail(let refusal) = next else {
         if case .retry = next, let status = transfer.exchange.head?.status {
@@ -169,11 +175,11 @@ extension Scheduler {
         }
         // Only a redirect that came whole is stored.
         if failure != nil { operation.loop.cacheUse?.findings.entry = nil }
-        return goOn(operation, transfer, next)
+        return successor(of: transfer, operation, next)
       }
       failure = refusal
     }
-    finish(operation, transfer, metrics, failure)
+    return finish(operation, transfer, metrics, failure)
   }
 
   /// A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
@@ -182,7 +188,7 @@ extension Scheduler {
   private func finish(
     _ operation: NetworkOperation, _ transfer: Transfer, _ metrics: NetworkResponse.Metrics,
     _ failure: NetworkError?
-  ) {
+  ) -> Step {
     let ending = makeEnding(operation, transfer, metrics, failure)
     if operation.loop.extras?.fanout != nil {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
@@ -190,9 +196,11 @@ extension Scheduler {
     operation.loop.transfer = nil
     reportLastProgress(operation, transfer)
     recycle(transfer, operation)
-    if let answer = ending.answer, answer.source != .network { return self.answer(operation, answer) }
+    if let answer = ending.answer, answer.source != .network { return .answer(answer) }
     if let standIn = operation.loop.cacheUse?.standIn { return answer(operation, standIn, or: ending) }
+    // Nearly all end here: an ending is too large to be handed on as a step.
     publish(operation, consume ending)
+    return .done
   }
 
   /// How it ends, as the cache and the credentials see it.
@@ -232,19 +240,31 @@ extension Scheduler {
     }
   }
 
+  /// Has those that connect to an address that does not answer try the next.
+  func failOver(now: Microseconds) {
+    for transfer in running {
+      guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
+        names.giveUpAddress(of: transfer, operation, at: origin, now: now)
+      else { continue }
+      connectAgain(operation, transfer, origin)
+    }
+  }
+
   /// Nothing has been sent, so that nobody hears of it.
   func connectAgain(_ operation: NetworkOperation, _ transfer: Transfer, _ origin: Origin) {
     let isJudged = operation.isJudged
     move(operation, to: .deciding)
     if isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
     _ = transfer.end(code: nil)
-    goOn(operation, transfer, .again)
+    go(operation, from: successor(of: transfer, operation, .again))
   }
 
   // MARK: The next one
 
   /// The next exchange of the same operation; its transfer goes back first.
-  private func goOn(_ operation: NetworkOperation, _ transfer: Transfer, _ next: Exchange.Next) {
+  private func successor(
+    of transfer: Transfer, _ operation: NetworkOperation, _ next: Exchange.Next
+  ) -> Step {
     let history = operation.makeHistory()
     if history.firstStart == 0 { history.firstStart = transfer.exchange.startedAt }
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
@@ -259,44 +279,50 @@ extension Scheduler {
     let part = transfer.exchange.hasStreamed ? operation.partToGoOnWith : nil
     operation.loop.transfer = nil
     recycle(transfer, operation)
+    return step(operation, next, part, history)
+  }
+
+  private func step(
+    _ operation: NetworkOperation, _ next: Exchange.Next, _ part: PartFile?, _ history: ExchangeHistory
+  ) -> Step {
     switch next {
-    case .redirect(let hop): follow(hop, operation, history)
+    case .redirect(let hop): return .follow(hop)
     case .withoutExpect:
       history.refusesExpect = true
-      delay(operation, seconds: 0)
+      return .again(after: 0)
     case .unconditional:
-      releaseValidation(operation)
+      cacheSide.release(operation)
       operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
-      delay(operation, seconds: 0)
-    case .authorized, .again: delay(operation, seconds: 0)
-    case .ask(let provider): ask(provider, for: operation, history)
+      return .again(after: 0)
+    case .authorized, .again: return .again(after: 0)
+    case .ask(let provider): return ask(provider, for: operation, history)
     case .retry(let seconds):
       history.attempts += 1
       history.spentBefore = history.spent + Microseconds(seconds * 1e6)
       history.needsFreshConnection = seconds == 0
-      if let part { goOn(operation, with: part, after: seconds) } else { delay(operation, seconds: seconds) }
-    case .fail(let failure): publish(operation, failure)
+      if let part { return goOn(operation, with: part, after: seconds) }
+      return .again(after: seconds)
+    case .fail(let failure): return .fail(failure)
     }
   }
 
-  func follow(_ hop: RedirectHop, _ operation: NetworkOperation, _ history: ExchangeHistory) {
+  func follow(_ hop: RedirectHop, _ operation: NetworkOperation) -> Step {
+    let history = operation.makeHistory()
     history.follow(hop, defaults: operation.engine.headers)
     operation.loop.hasAwaitedClaim = false
-    if handOver(operation, to: history.target.url) { return }
+    if handOver(operation, to: history.target.url) { return .done }
     do throws(NetworkError) {
       operation.loop.origin = try origins.find(history.target.url, make: makeOrigin).origin
-    } catch { return publish(operation, error) }
-    consult(operation, operation.sent, then: .wait(atFront: true))
+    } catch { return .fail(error) }
+    return .consult(then: .front)
   }
 
-  func delay(_ operation: NetworkOperation, seconds: Double) {
+  func delay(_ operation: NetworkOperation, seconds: Double) -> Step {
     guard seconds > 0 else {
       operation.forEachRecipient { set(.queued, $0) }
-      return wait(operation, operation.sentPriority, atFront: true)
+      return .route(atFront: true)
     }
     operation.loop.history?.spent += Microseconds(seconds * 1e6)
-    suspend(operation, for: .delay, atMost: UInt64(seconds * 1000)) { [unowned self] _ in
-      wait(operation, operation.sentPriority, atFront: true)
-    }
+    return .wait(Wait(.delay, atMost: UInt64(seconds * 1000)) { _ in .route(atFront: true) })
   }
 }

@@ -48,7 +48,7 @@ extension Scheduler {
       operation.makeHistory().isFoundAt = port.loop.number
       coalescer.noteMoved(operation.loop.sharingKey)
     }
-    releaseValidation(operation)
+    cacheSide.release(operation)
     operation.loop.cacheUse?.claim = nil
     operation.loop.cacheUse = nil
     let waiters = operation.loop.waiters.filter { $0.leader === operation }
@@ -157,10 +157,10 @@ extension Scheduler {
     defer { if isHeld { pause(leader) } }
     // One that found nobody to share with begins as any.
     if leader.loop.hasFollowed {
-      enqueue(leader, leader.sent)
+      go(leader, from: .enter)
       return leader.loop.hasFollowed = false
     }
-    consult(leader, leader.sent, then: .wait(atFront: true))
+    go(leader, from: .consult(then: .front))
   }
 
   /// Whether the equal request is still one to share with.
@@ -172,18 +172,12 @@ extension Scheduler {
   }
 
   /// Sends an operation that came with a leader, or in search of one, back to ask for itself: where its own origin is.
-  private func goBack(_ operation: NetworkOperation) {
+  func goBack(_ operation: NetworkOperation) {
     operation.loop.hasFollowed = true
     if case .ready = operation.loop.phase {} else { move(operation, to: .ready) }
     let url = operation.loop.history?.target.url ?? operation.sent.url
     let number = driver.number(for: url, of: operation.engine)
     leave(as: Party(leader: operation, waiters: [], number: number))
-  }
-
-  func goesBack(_ operation: NetworkOperation) -> Bool {
-    if isAlone || operation.loop.origin != nil { return false }
-    goBack(operation)
-    return true
   }
 
   /// What was asked of it on its way.
@@ -213,16 +207,16 @@ extension Scheduler {
 
   // MARK: Who has not been placed yet
 
-  /// Whether it is this loop's; one that it had heard of before it was enqueued goes to the loop of its origin.
-  func belongs(_ operation: NetworkOperation) -> Bool {
-    guard port.loop === driver.home else { return true }
+  /// Sends one that the home loop had heard of before it was enqueued to the loop of its origin; false when that is this.
+  func sendOn(_ operation: NetworkOperation) -> Bool {
+    guard !isAlone, port.loop === driver.home else { return false }
     let number = driver.number(for: operation)
-    guard number != port.loop.number else { return true }
+    guard number != port.loop.number else { return false }
     let target = driver.port(of: driver.loops[number])
-    guard !isClosing, target.startIfNeeded() == nil else { return true }
+    guard !isClosing, target.startIfNeeded() == nil else { return false }
     operation.loopNumber.store(UInt8(number), ordering: .releasing)
-    if target.loop.mailbox.send(.submit(operation)) { return false }
+    if target.loop.mailbox.send(.submit(operation)) { return true }
     operation.loopNumber.store(UInt8(port.loop.number), ordering: .releasing)
-    return true
+    return false
   }
 }

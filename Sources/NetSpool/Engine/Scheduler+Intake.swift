@@ -63,63 +63,36 @@ extension Scheduler {
     return Origin(origin, id: id, sizing: sizing, limit: limit)
   }
 
-  /// Into the queue, or behind an equal request.
-  func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
-    loop.assertOnLoop()
-    if operation.loop.isHeld { return move(operation, to: .paused) }
-    if !isAlone, goesBack(operation) { return }
-    if request.isFreezable { return freeze(operation, request) }
-    if Coalescer.mayShare(request) {
-      let key = Coalescer.key(of: request, operation.engine)
-      let leader = coalescer.leader(for: operation, request, key)
-      // Nobody waits for a renewal who may be answered without.
-      if leader?.loop.isRefresh == true, !operation.loop.isRefresh {
-        return consult(operation, request, then: .share)
-      }
-      if shares(operation, leader, key, request.priority) { return }
-    }
-    consult(operation, request, then: .wait(atFront: false))
+  func enter(_ operation: NetworkOperation, _ request: NetworkRequest) -> Step {
+    if operation.loop.isHeld { return .pause }
+    if operation.loop.origin == nil { return .goBack }
+    return request.isFreezable ? .freeze : .share(isAsked: false)
   }
 
-  /// The cache has been asked.
-  func share(_ operation: NetworkOperation, _ request: NetworkRequest) {
+  /// Shares with an equal request, or goes after one that is on another loop; else this is the one that others join.
+  func share(_ operation: NetworkOperation, _ request: NetworkRequest, isAsked: Bool) -> Step {
+    let alone: Step = isAsked ? .route(atFront: false) : .consult(then: .line)
+    guard isAsked || Coalescer.mayShare(request) else { return alone }
     let key = Coalescer.key(of: request, operation.engine)
-    let leader = coalescer.leader(for: operation, request, key)
-    if !shares(operation, leader, key, request.priority) {
-      wait(operation, request.priority, atFront: false)
-    }
-  }
-
-  /// True when it shares, or goes after one that is on another loop. False: from now on it is the one whom others join.
-  private func shares(
-    _ operation: NetworkOperation, _ leader: NetworkOperation?, _ key: UInt64,
-    _ priority: NetworkRequest.Priority
-  ) -> Bool {
-    if let leader {
+    if let leader = coalescer.leader(for: operation, request, key) {
+      // A renewal keeps none waiting that may be answered without.
+      if !isAsked, leader.loop.isRefresh, !operation.loop.isRefresh { return .consult(then: .share) }
       if hasGone(leader) {
-        if !operation.loop.hasFollowed {
-          follow(leader, operation)
-          return true
-        }
-      } else if mayJoin(leader), join(operation, leader, priority) {
-        return true
+        if !operation.loop.hasFollowed { return .goAfter(leader) }
+      } else if mayJoin(leader), join(operation, leader, request.priority) {
+        return .done
       }
       coalescer.replace(leader, by: operation, key)
     }
     operation.loop.sharingKey = key
-    return false
+    return alone
   }
 
-  func wait(_ operation: NetworkOperation, _ priority: NetworkRequest.Priority, atFront: Bool) {
-    loop.assertOnLoop()
+  func lineUp(_ operation: NetworkOperation, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
-    let priority = operation.loop.waitersLeft == 0 ? priority : highestPriority(operation)
-    operation.loop.priority = priority
-    if awaitInterface(operation) { return }
-    if mustWaitForName(operation, at: origin, priority, atFront: atFront) { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
     let ticket = queue.enqueue(
-      operation, origin: origin.id, priority: priority, atFront: atFront,
+      operation, origin: origin.id, priority: operation.loop.priority, atFront: atFront,
       goesFirst: operation.engine.seats.letNextGoFirst())
     move(operation, to: .waiting(.turn(ticket)))
     noteTotal(of: operation, at: origin)
@@ -166,7 +139,7 @@ extension Scheduler {
     case .validation?, .claim?: limitStreams(of: operation, leader)
     default: break
     }
-    if let early = leader.loop.cacheUse?.early { provide(operation, early) }
+    if let early = leader.loop.cacheUse?.early { cacheSide.provide(operation, early) }
     if priority > leader.loop.priority { raise(leader, to: priority) }
     playback?.start()
     return true
@@ -207,7 +180,8 @@ extension Scheduler {
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.
   func highestPriority(_ leader: NetworkOperation) -> NetworkRequest.Priority {
-    leader.recipients.map(\.sentPriority).max() ?? .low
+    if leader.loop.waitersLeft == 0 { return leader.sentPriority }
+    return leader.recipients.map(\.sentPriority).max() ?? .low
   }
 
   func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {

@@ -41,30 +41,29 @@ extension Scheduler {
   }
 
   /// Keeps what there is of a body that broke off, and asks for the rest of it with a sink of its own.
-  func goOn(_ operation: NetworkOperation, with part: PartFile, after seconds: Double) {
+  func goOn(_ operation: NetworkOperation, with part: PartFile, after seconds: Double) -> Step {
     unregister(operation)  // the rest is of use to no other
     operation.loop.cacheUse = nil
     let fanout = operation.loop.extras?.fanout
     operation.loop.extras?.fanout = nil
     operation.loop.hasSinks = false
     let failure = NetworkError(.bodyTruncated, reason: "its part could not be kept", sendState: .answered)
-    suspend(operation, for: .delay, atMost: Self.keepingMilliseconds) { [unowned self] _ in
-      publish(operation, failure)
-    }
-    let wait = operation.currentWait
+    let wait = Wait(.delay, atMost: Self.keepingMilliseconds) { _ in .fail(failure) }
+    suspend(operation, wait)
     // Its end holds it: nothing else does any more.
     fanout?.finish(failure) { [unowned self, fanout] in
       withExtendedLifetime(fanout) { askForRest(operation, of: part, wait, after: seconds) }
     }
+    return .done
   }
 
   /// What a disk may take to keep a part.
   private static let keepingMilliseconds: UInt64 = 10_000
 
   private func askForRest(
-    _ operation: NetworkOperation, of part: PartFile, _ wait: Wait?, after seconds: Double
+    _ operation: NetworkOperation, of part: PartFile, _ wait: Wait, after seconds: Double
   ) {
-    guard let wait, operation.currentWait === wait else { return }
+    guard operation.currentWait === wait else { return }
     let (me, lane) = (LoopReference(self), Worker.Lane(device: devices.device(of: part.target.path)))
     let waiting = LoopReference(wait)
     let request = operation.sent
@@ -76,7 +75,7 @@ extension Scheduler {
       // It may have been cancelled or paused meanwhile.
       guard let me = me.object, let wait = waiting.object, operation.currentWait === wait else { return }
       operation.becomeRest(rest)
-      me.delay(operation, seconds: seconds)
+      me.go(operation, from: .again(after: seconds))
     }
   }
 

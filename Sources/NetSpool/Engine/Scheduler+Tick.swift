@@ -6,7 +6,8 @@ extension Scheduler {
     let now = MonotonicClock.now
     guard !running.isEmpty else {
       tick?.stop()
-      return beatClaims(now: now)  // lets those go that have none: they keep the memory of their stores
+      // Lets those go that have none: they keep the memory of their stores.
+      return cacheSide.claims.beat(now: now)
     }
     ticks += 1
     // Those that end leave `running`, so they are collected first.
@@ -21,7 +22,7 @@ extension Scheduler {
     for transfer in running where transfer.exchange.speaksHTTP2 { transfer.endIfSentInVain(now: now) }
     failOver(now: now)
     letOthersPass(now: now)
-    beatClaims(now: now)
+    cacheSide.claims.beat(now: now)
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()
   }

@@ -10,6 +10,9 @@ final class TimerTable {
   private var lastKey = 0
   private var isClosed = false
 
+  /// Some have fired, and want their turn: `runPiece` is to be called until none is left.
+  var onFire: () -> Void = {}
+
   init(loop: EventLoop) { self.loop = loop }
 
   /// The number of timers that have not run.
@@ -22,24 +25,22 @@ final class TimerTable {
     if isClosed { return key }
     let timer = LoopTimer(on: loop) { [unowned self] in
       fired.append(key)
-      loop.markDirty()
+      if fired.count == 1 { onFire() }
     }
     timers[key] = (timer, body)
     timer.start(milliseconds: milliseconds)
     return key
   }
 
-  /// Runs those that have fired. False when the time was over before all had run.
-  func run(until deadline: Microseconds) -> Bool {
-    var count = 0
-    while let key = fired.popFirst() {
+  /// Runs some of those that have fired; false when they were the last.
+  func runPiece() -> Bool {
+    for _ in 0..<Turn.piece {
+      guard let key = fired.popFirst() else { return false }
       guard let (timer, body) = timers.removeValue(forKey: key) else { continue }
       timer.close()
       body()
-      count += 1
-      if count % 8 == 0, MonotonicClock.now >= deadline { return fired.isEmpty }
     }
-    return true
+    return !fired.isEmpty
   }
 
   /// False when there is nothing to cancel: it has run.

@@ -10,8 +10,8 @@ enum Waiting {
 /// A wait: for what, for how long at most, and what follows. It goes on once, or is called off. Loop thread.
 final class Wait {
   enum Reason {
-    /// The store is asked what it holds; with what was found, or nothing, it goes on.
-    case look((LoopLook) -> Void)
+    /// The store is asked what it holds.
+    case look
     /// The addresses of its origin's name.
     case addresses
     /// Its turn has come, and its engine has no room, or the few places left are for engines that have none.
@@ -37,18 +37,48 @@ final class Wait {
   let reason: Reason
   let since = MonotonicClock.now
   /// When it fires, the wait goes on with a failure.
-  var timer: TimerTable.Key?
+  private(set) var timer: TimerTable.Key?
+  private let limit: (milliseconds: UInt64, failure: NetworkError)?
   /// Nil once it has gone on or was called off.
   private var onEnd: ((NetworkError?) -> Void)?
+  private var step: ((NetworkError?) -> Step)?
   fileprivate var list: WaitList?
   fileprivate var previous: Wait?
   fileprivate var next: Wait?
   fileprivate var number: BudgetCounter.Wait = -1
 
-  /// - Parameter onEnd: what follows, perhaps with a failure for which it has waited in vain.
-  init(_ reason: Reason, _ onEnd: @escaping (NetworkError?) -> Void) {
+  /// An operation's, which `Scheduler.suspend` has wait.
+  ///
+  /// - Parameters:
+  ///   - milliseconds: for so long at most.
+  ///   - failure: what it goes on with then.
+  ///   - step: what follows, perhaps with a failure for which it has waited in vain.
+  init(
+    _ reason: Reason, in list: WaitList? = nil, atMost milliseconds: UInt64? = nil,
+    failing failure: NetworkError = NetworkError(.timedOut), then step: @escaping (NetworkError?) -> Step
+  ) {
+    self.reason = reason
+    self.step = step
+    limit = milliseconds.map { ($0, failure) }
+    list?.append(self)
+  }
+
+  /// Of no operation.
+  init(_ reason: Reason, in list: WaitList, onEnd: @escaping (NetworkError?) -> Void) {
     self.reason = reason
     self.onEnd = onEnd
+    limit = nil
+    list.append(self)
+  }
+
+  /// The operation waits from now on.
+  ///
+  /// - Parameter go: has it take the step that follows.
+  func begin(_ timers: TimerTable, _ go: @escaping (() -> Step) -> Void) {
+    guard let step = step.take() else { return }
+    onEnd = { failure in go { step(failure) } }
+    guard let limit else { return }
+    timer = timers.after(milliseconds: limit.milliseconds) { [weak self] in self?.goOn(limit.failure) }
   }
 
   func goOn(_ failure: NetworkError? = nil) {
@@ -59,7 +89,7 @@ final class Wait {
 
   /// Leaves its list, and nothing follows; nothing once it has gone on.
   func callOff(isRefused: Bool = true) {
-    onEnd = nil
+    (onEnd, step) = (nil, nil)
     list?.remove(self, isRefused: isRefused)
   }
 }
@@ -106,38 +136,6 @@ final class WaitList {
     var taken: [Wait] = []
     while taken.count < countMax, let wait = popFirst() { taken.append(wait) }
     return taken
-  }
-}
-
-extension Scheduler {
-  /// The operation waits from now on.
-  ///
-  /// - Parameters:
-  ///   - milliseconds: for so long at most.
-  ///   - failure: what it goes on with then.
-  func suspend(
-    _ operation: NetworkOperation, for reason: Wait.Reason, in list: WaitList? = nil,
-    atMost milliseconds: UInt64? = nil, failing failure: NetworkError = NetworkError(.timedOut),
-    _ onEnd: @escaping (NetworkError?) -> Void
-  ) {
-    let wait = Wait(reason, onEnd)
-    list?.append(wait)
-    wait.timer = milliseconds.map { milliseconds in
-      timers.after(milliseconds: milliseconds) { [weak wait] in wait?.goOn(failure) }
-    }
-    move(operation, to: .waiting(.until(wait)))
-  }
-
-  /// Lets all that wait go on, some in each turn. What is called off meanwhile does not.
-  func letGo(_ list: WaitList, _ failure: NetworkError? = nil) {
-    loop.assertOnLoop()
-    if list.isEmpty { return }
-    let leaving = WaitList()
-    while let wait = list.popFirst() { leaving.append(wait) }
-    doInPieces {
-      for _ in 0..<Self.bulkPiece { leaving.popFirst()?.goOn(failure) }
-      return !leaving.isEmpty
-    }
   }
 }
 

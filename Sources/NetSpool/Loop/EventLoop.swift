@@ -141,14 +141,11 @@ final class EventLoop {
   func didServeSocket(_ descriptor: Int32, since began: Microseconds) -> Microseconds {
     isDirty = true
     let now = didHold(.socket(descriptor), since: began)
-    guard now / 1000 - Int64(unsafe uv_now(loop)) >= Self.servingMillisecondsMax else { return now - began }
+    guard now / 1000 - Int64(unsafe uv_now(loop)) >= Turn.length / 1000 else { return now - began }
     turn()
     unsafe uv_update_time(loop)
     return now - began
   }
-
-  /// How long the sockets that one wake-up found may be served without a turn, and the slow ones at all.
-  static let servingMillisecondsMax: Int64 = 4
 
   /// A socket is ready that has taken long, or that nobody knows yet: those that take next to nothing go first.
   func serveLater(_ watch: SocketWatch, _ events: SocketWatch.Events) { slow.append((watch, events)) }
@@ -163,19 +160,19 @@ final class EventLoop {
     let ready = slow.count == 1 ? slow : slow.sorted { $0.watch.share < $1.watch.share }
     slow = []
     var now = MonotonicClock.now
-    let deadline = now + Self.servingMillisecondsMax * 1_000
+    let turn = Turn(from: now)
     for (watch, events) in ready {
       shareServed = max(shareServed, watch.share)
       let began = now
       watch.serve(events)
       now = MonotonicClock.now
       watch.share = shareServed + min(max(1, now - began), Self.shareMax)
-      if isStopped || now >= deadline { return }
+      if isStopped || turn.isOver(at: now) { return }
     }
   }
 
   /// One call counts for so much at most: where it took longer, the machine may have been at something else.
-  private static let shareMax = 4 * servingMillisecondsMax * 1_000
+  private static let shareMax = 4 * Turn.length
 
   /// Dies with a sentence when called from another thread: loop objects have no locks.
   func assertOnLoop(_ what: StaticString = #function) {

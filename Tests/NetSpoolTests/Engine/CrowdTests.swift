@@ -65,7 +65,7 @@ import Testing
       origin.on("/", .text("ok"))
       let answers = Latch()
       queue.driver.eachLoop {
-        $0.names = NameResolver { _ in
+        $0.names.resolver = NameResolver { _ in
           answers.block()
           return isFound ? ["127.0.0.1"] : nil
         }

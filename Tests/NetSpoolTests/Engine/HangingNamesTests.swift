@@ -15,7 +15,7 @@ import Testing
       origin.on("/", .text("ok"))
       let hangs = Latch()
       queue.driver.eachLoop {
-        $0.names = NameResolver { name in
+        $0.names.resolver = NameResolver { name in
           if name.hasPrefix("hanging") { hangs.block() }
           return ["127.0.0.1"]
         }

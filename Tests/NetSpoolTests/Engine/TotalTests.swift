@@ -56,7 +56,7 @@ import Testing
       let origin = try ScriptedOrigin()
       origin.on("/", isAnswered ? .text("ok") : .noAnswer)
       queue.driver.eachLoop {
-        $0.names = NameResolver { _ in
+        $0.names.resolver = NameResolver { _ in
           usleep(400_000)
           return ["127.0.0.1"]
         }

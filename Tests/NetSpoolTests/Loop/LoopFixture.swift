@@ -32,7 +32,7 @@ final class LoopFixture {
   /// Serves a socket for longer than all of a round may take.
   func serveSlowly() -> Microseconds {
     let began = MonotonicClock.now
-    while MonotonicClock.now < began + (EventLoop.servingMillisecondsMax + 2) * 1000 {}
+    while MonotonicClock.now < began + Turn.length + 2_000 {}
     return loop.didServeSocket(0, since: began)
   }
 

@@ -18,7 +18,7 @@ import Testing
     }) { engine, origin in
       let hole = try BlackHole(host: 2, port: UInt16(origin.port))
       origin.on("/", .text("hello").closing())
-      engine.driver.eachLoop { $0.names = NameResolver(asking: { _ in addresses }) }
+      engine.driver.eachLoop { $0.names.resolver = NameResolver(asking: { _ in addresses }) }
       try await body(engine, origin)
       _ = hole
     }
@@ -67,7 +67,7 @@ import Testing
         configuration.proxy = way
       }
       engine.driver.eachLoop { scheduler in
-        scheduler.names = NameResolver(asking: { name in
+        scheduler.names.resolver = NameResolver(asking: { name in
           name.lowercased() == "proxy.test" ? ["127.0.0.2", "127.0.0.1"] : nil
         })
       }

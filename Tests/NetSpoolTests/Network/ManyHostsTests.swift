@@ -24,7 +24,7 @@ struct ManyHostsTests {
       configuration.queue = queue
       configuration.delivery = .loopThread
       let engine = try NetworkEngine(configuration: configuration)
-      queue.driver.eachLoop { $0.names = NameResolver { _ in ["127.0.0.1"] } }
+      queue.driver.eachLoop { $0.names.resolver = NameResolver { _ in ["127.0.0.1"] } }
       let clock = await LoopClock(queue)
       try await send(hosts: hosts, 0..<requests - measured, to: origin, engine)
       let begin = clock.now

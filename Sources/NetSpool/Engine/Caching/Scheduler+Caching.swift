@@ -3,42 +3,44 @@ internal import Synchronization
 /// Ending with what is held: to the handlers at once, to streams as fast as they take it.
 extension Scheduler {
   /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
-  func answer(_ operation: NetworkOperation, _ response: NetworkResponse) {
+  func answer(_ operation: NetworkOperation, _ response: NetworkResponse) -> Step {
     if (300..<400).contains(response.head.status), response.head.status != 304 {
       switch redirect(operation, response.head) {
       case .redirect(let hop):
-        releaseValidation(operation)
-        return follow(hop, operation, operation.makeHistory())
-      case .fail(let failure): return publish(operation, failure)
+        cacheSide.release(operation)
+        return .follow(hop)
+      case .fail(let failure): return .fail(failure)
       default: break
       }
     }
     unregister(operation)
     guard operation.recipients.contains(where: { $0.hasStreams }) else {
-      return publish(operation, Ending(response))
+      return .end(Ending(response))
     }
     for recipient in operation.recipients { makeSinks(of: recipient, for: operation) }
     guard let fanout = operation.loop.extras?.fanout, response.head.status < 300 else {
-      return publish(operation, Ending(response))
+      return .end(Ending(response))
     }
-    suspend(operation, for: .playback, in: rooms.playbacks(of: operation.engine)) { [unowned self] _ in
-      play(response, of: operation, into: fanout)
-    }
-    playNext()
+    loop.markDirty()  // there may be room at once: `playNext`
+    return .wait(
+      Wait(.playback, in: rooms.playbacks(of: operation.engine)) { [unowned self] _ in
+        play(response, of: operation, into: fanout)
+        return .done
+      })
   }
 
   /// Ends with an older answer instead of a failure, if that has not been removed, and no other has taken its place.
-  func answer(_ operation: NetworkOperation, _ standIn: HeldAnswer, or ending: Ending) {
-    guard let use = operation.loop.cacheUse else { return publish(operation, ending) }
+  func answer(_ operation: NetworkOperation, _ standIn: HeldAnswer, or ending: Ending) -> Step {
+    guard let use = operation.loop.cacheUse else { return .end(ending) }
     let (cache, question) = (use.cache, use.question)
     let find: @Sendable () -> LoopLook = {
       cache.isHeld(standIn) ? cache.look(at: standIn, for: question) : LoopLook(held: nil)
     }
-    look(operation, cache, find) { [unowned self] look in
+    return cacheSide.look(operation, cache, find) { [unowned self] look in
       guard let held = look.held,
         let answer = cacheBridge.answer(operation, question, held, look.parts, cache)
-      else { return publish(operation, ending) }
-      self.answer(operation, answer)
+      else { return .end(ending) }
+      return .answer(answer)
     }
   }
 

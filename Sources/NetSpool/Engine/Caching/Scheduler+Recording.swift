@@ -25,12 +25,10 @@ extension Scheduler {
     operation.loop.extras?.unwritten = []
     let stores = duties.contains { $0.bytes > 0 }
     let limit = stores ? Self.storingMilliseconds : Self.recordingMilliseconds
-    suspend(operation, for: .recording, atMost: limit) { [unowned self] _ in publish(operation, ending) }
-    let left = Countdown(duties.count) {
-      operation.perform(inLine: false) { _ in
-        if let wait = operation.currentWait, case .recording = wait.reason { wait.goOn() }
-      }
-    }
+    let wait = Wait(.recording, atMost: limit) { _ in .end(ending) }
+    suspend(operation, wait)
+    let (port, waiting) = (port, LoopReference(wait))
+    let left = Countdown(duties.count) { port.perform { _ in waiting.object?.goOn() } }
     for duty in duties {
       guard loop.timeline == nil else {
         duty.job { left.signal() }  // a model has one thread

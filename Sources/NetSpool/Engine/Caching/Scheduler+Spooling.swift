@@ -92,6 +92,6 @@ extension Scheduler {
     move(operation, to: .deciding)
     operation.loop.extras?.fanout = nil
     set(.queued, operation)
-    enqueue(operation, operation.sent)
+    go(operation, from: .enter)
   }
 }

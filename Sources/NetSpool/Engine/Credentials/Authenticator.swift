@@ -298,43 +298,53 @@ extension Scheduler {
   /// A provider that has not answered after this is not waited for; 60 s.
   static let providerMillisecondsMax: UInt64 = 60_000
 
-  func ask(_ provider: CredentialProvider, for operation: NetworkOperation, _ history: ExchangeHistory) {
+  func ask(
+    _ provider: CredentialProvider, for operation: NetworkOperation, _ history: ExchangeHistory
+  ) -> Step {
     loop.assertOnLoop()
-    guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else { return }
+    guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else {
+      return .done
+    }
     history.authentication.askedAt = MonotonicClock.now
     let left = operation.secondsLeft(operation.sent, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
     let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
     let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
-    suspend(
-      operation, for: .credentials, atMost: milliseconds,
-      failing: isLast ? NetworkError(.timedOut, cause: .total) : late
-    ) { [unowned self] in
-      if let failure = $0 { answered(operation, .failure(failure)) }
+    let failure = isLast ? NetworkError(.timedOut, cause: .total) : late
+    let wait = Wait(.credentials, atMost: milliseconds, failing: failure) { [unowned self] in
+      step(operation, after: .failure($0 ?? failure))
     }
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)
     provider.renew(history.authentication.generation, for: origin.text, question) { result in
       operation.perform { $0.answered(operation, result) }
     }
+    return .wait(wait)
   }
 
   private func answered(
     _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
   ) {
     loop.assertOnLoop()
-    guard case .credentials? = operation.currentWait?.reason, let history = operation.loop.history,
-      let refusal = history.authentication.refusal
-    else { return }
+    guard case .credentials? = operation.currentWait?.reason else { return }
     move(operation, to: .deciding)
+    go(operation, from: step(operation, after: result))
+  }
+
+  private func step(
+    _ operation: NetworkOperation, after result: Result<CredentialProvider.Held, NetworkError>
+  ) -> Step {
+    guard let history = operation.loop.history, let refusal = history.authentication.refusal else {
+      return .done
+    }
     history.authentication.refusal = nil
     history.spent += MonotonicClock.now - history.authentication.askedAt
     switch result {
-    case .success(let held) where held.credential != nil: return delay(operation, seconds: 0)
-    case .success: publish(operation, Authenticator.failure(rounds: 0, refusal))
+    case .success(let held) where held.credential != nil: return .again(after: 0)
+    case .success: return .fail(Authenticator.failure(rounds: 0, refusal))
     case .failure(var failure):
       failure.response = refusal
-      publish(operation, failure)
+      return .fail(failure)
     }
   }
 }

@@ -12,9 +12,11 @@ extension Scheduler {
     _ tell: @escaping @Sendable (Bool) -> Void
   ) {
     loop.assertOnLoop()
-    let wait = awaitSending(to: url, for: engine, after: failure) { [unowned self] in
-      frozenLooks[number] = nil
-      tell(true)
+    let wait = awaitSending(to: url, for: engine, after: failure) { list in
+      Wait(.origin, in: list) { [unowned self] _ in
+        frozenLooks[number] = nil
+        tell(true)
+      }
     }
     if maySend(to: url, for: engine) {
       wait?.callOff()

@@ -86,8 +86,8 @@ final class Connectivity {
       stopWaitingToProbe(watch)
     }
     guard watch.isAwaited, hasRoute(to: watch) else { return }
-    if maySend(watch) { core.letGo(watch.waiters) }
-    core.letGo(watch.routeWaiters)
+    if maySend(watch) { core.context.letGo(watch.waiters) }
+    core.context.letGo(watch.routeWaiters)
     forgetIfIdle(watch)
   }
 
@@ -148,8 +148,8 @@ final class Connectivity {
 
   var watchedOrigins: Set<OriginID> { Set(watches.keys.map(\.origin)) }
 
-  /// Somebody would still hear of it.
-  func isWanted(_ watch: OriginWatch) -> Bool {
+  /// Forgets it when nobody would hear of it any more; false then.
+  func keep(_ watch: OriginWatch) -> Bool {
     for id in watch.engines where listeners[id]?.engine == nil {
       watch.engines.remove(id)
       listeners[id] = nil
@@ -216,7 +216,7 @@ extension Connectivity {
   }
 
   private func probe(_ watch: OriginWatch) {
-    guard watch.health.wantsProbe, isWanted(watch), hasRoute(to: watch) else { return }
+    guard watch.health.wantsProbe, keep(watch), hasRoute(to: watch) else { return }
     guard probing < Self.probingMax, let transfer = makeProbe(watch) else { return waitToProbe(watch) }
     probing += 1
     watch.probe = transfer

@@ -42,13 +42,14 @@ extension Scheduler {
       || !OriginWatch.needsRoute(origin, engine.handleSettings)
   }
 
-  /// Calls back once there is use in sending there: in the next turn when there is now. Meanwhile the origin is looked at.
+  /// Has something wait until there is use in sending there: till the next turn when there is now. Meanwhile the origin is
+  /// looked at.
   ///
   /// - Parameter failure: why it could not be sent, if that was tried.
   /// - Returns: what calls it off; nil when the URL leads nowhere or the queue closes.
   func awaitSending(
     to url: String, for engine: NetworkEngine, after failure: NetworkError? = nil,
-    _ wake: @escaping () -> Void
+    _ makeWait: (WaitList) -> Wait
   ) -> Wait? {
     guard let connectivity = useConnectivity(), let origin = try? origins.find(url, make: makeOrigin).origin
     else { return nil }
@@ -56,8 +57,7 @@ extension Scheduler {
     let watch = connectivity.watch(origin, engine.handleSettings)
     // One that was watched when it failed has been told already.
     if isNew, let failure { connectivity.note(OriginEvidence(status: nil, failure: failure), watch) }
-    let wait = Wait(.origin) { _ in wake() }
-    watch.waiters.append(wait)
+    let wait = makeWait(watch.waiters)
     connectivity.update(watch)
     return wait
   }

@@ -1,26 +1,25 @@
 /// Requests that wait for their origin (`NetworkRequest.waitsForOrigin`): one that has not got through goes back into the
 /// queue when there is use in sending.
 extension Scheduler {
-  /// True when it waits from now on: its transfer is given back, and it will be called.
-  func awaitOrigin(_ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError) -> Bool {
+  /// The wait of one whose exchange has failed because it was of no use, which has given its transfer back by then.
+  func originWait(_ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError) -> Wait? {
     let request = operation.sent
     guard request.waitsForOrigin, failure.isOffline, operation.loop.extras?.sinkFailure == nil,
       mayRepeat(request, failure)
-    else { return false }
+    else { return nil }
     let left = request.limits(of: operation.engine).queueDeadline.map { deadline in
       deadline - .microseconds(MonotonicClock.now - operation.loop.submittedAt)
     }
-    if let left, left <= .zero { return false }
+    if let left, left <= .zero { return nil }
     let url = operation.loop.history?.target.url ?? request.url
-    let wake = awaitSending(to: url, for: operation.engine, after: failure) { [unowned self] in
-      self.wait(operation, request.priority, atFront: true)
+    let wait = awaitSending(to: url, for: operation.engine, after: failure) { list in
+      Wait(.origin, in: list) { _ in .route(atFront: true) }
     }
-    guard let wake else { return false }
+    guard let wait else { return nil }
     operation.loop.transfer = nil
     recycle(transfer, operation)
     if let left { startQueueDeadline(operation, left) }
-    move(operation, to: .waiting(.until(wake)))
-    return true
+    return wait
   }
 
   private func mayRepeat(_ request: NetworkRequest, _ failure: NetworkError) -> Bool {
@@ -31,23 +30,20 @@ extension Scheduler {
 
 /// Engines that may use some interfaces only (`NetworkEngine.Configuration.allowedInterfaces`).
 extension Scheduler {
-  /// True when it waits from now on, as none of its engine's interfaces leads to others. It goes back into the queue when one
-  /// does.
-  func awaitInterface(_ operation: NetworkOperation) -> Bool {
+  /// The wait for a way there, where none of its engine's interfaces leads to others.
+  func routeWait(_ operation: NetworkOperation) -> Wait? {
     guard operation.engine.interfaces != nil, operation.loop.transfer == nil,
       let origin = operation.loop.origin, let connectivity = useConnectivity()
-    else { return false }
+    else { return nil }
     let watch = connectivity.watch(origin, operation.engine.handleSettings)
     guard !connectivity.hasRoute(to: watch) else {
       connectivity.forgetIfIdle(watch)
-      return false
+      return nil
     }
     operation.loop.extras?.nameFailure = nil
-    suspend(operation, for: .route, in: watch.routeWaiters) { [unowned self] _ in
-      wait(operation, operation.sentPriority, atFront: true)
-    }
+    let wait = Wait(.route, in: watch.routeWaiters) { _ in .route(atFront: true) }
     connectivity.update(watch)
-    return true
+    return wait
   }
 
   /// The interface that an exchange's connections are bound to; nil: any, or this machine itself.

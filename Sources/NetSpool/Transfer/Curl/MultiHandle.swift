@@ -252,14 +252,11 @@ protocol SimulatedWire: AnyObject {
 
 /// Time: no transfer keeps the others waiting.
 extension MultiHandle {
-  /// How long one call may go on handing out bytes before its transfers are put off until the next turn: half as long
-  /// where others have been put off, of which there may be dozens.
-  private static let callMax: Microseconds = 4_000
-
-  /// libcurl has been at it for so long that the others want their turn.
+  /// libcurl has been at it for so long that the others want their turn, and its transfers are put off until the next:
+  /// half as long where others have been put off, of which there may be dozens.
   @inline(__always)
   var isCallLong: Bool {
-    MonotonicClock.now - callBegan >= (postponed.isEmpty ? Self.callMax : Self.callMax / 2)
+    MonotonicClock.now - callBegan >= (postponed.isEmpty ? Turn.length : Turn.length / 2)
   }
 
   @inline(__always)
@@ -291,13 +288,13 @@ extension MultiHandle {
   static var http2Failed: CURLcodeValue { CURLcodeValue(CURLE_HTTP2.rawValue) }
 
   /// Lets those go on that were put off, the oldest first: one at least, the others as long as there is time.
-  func resumePostponed(until deadline: Microseconds) {
+  func resumePostponed(in turn: Turn) {
     guard !postponed.isEmpty else { return }
     let ready = postponed
     postponed = []
     for (index, transfer) in ready.enumerated() {
       transfer.resumeByTurn()
-      guard MonotonicClock.now >= deadline else { continue }
+      guard turn.isOver(at: MonotonicClock.now) else { continue }
       postponed.insert(contentsOf: ready[(index + 1)...], at: 0)
       break
     }

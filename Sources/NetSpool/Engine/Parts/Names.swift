@@ -69,46 +69,52 @@ final class OriginName {
   }
 }
 
-extension Scheduler {
-  /// True when the operation must wait for the name; it goes on by itself then.
-  func mustWaitForName(
-    _ operation: NetworkOperation, at origin: Origin, _ priority: NetworkRequest.Priority, atFront: Bool
-  ) -> Bool {
-    guard let name = name(for: operation, at: origin), !name.isGiven, let host = name.host,
-      operation.loop.extras?.nameFailure == nil, operation.loop.transfer == nil
-    else { return false }
+/// The names that connections lead to, and the operations that wait for their addresses.
+final class Names {
+  /// What looks names up; a test's in its place.
+  var resolver = NameResolver.shared
+  /// Of proxies, and of what callers say; see `name(for:at:)`.
+  private var others: [String: OriginName] = [:]
+  private let context: LoopContext
+
+  init(_ context: LoopContext) { self.context = context }
+
+  /// The wait for the name that its connection leads to, if it must wait for that.
+  func wait(for operation: NetworkOperation, atFront: Bool) -> Wait? {
+    guard let origin = operation.loop.origin, let name = name(for: operation, at: origin), !name.isGiven,
+      let host = name.host, operation.loop.extras?.nameFailure == nil, operation.loop.transfer == nil
+    else { return nil }
     let now = MonotonicClock.now
     let isKnown = name.isKnown(now)
     if !isKnown || now - name.foundAt >= OriginName.freshTime {
       lookUp(host, of: name, for: operation.engine)
     }
-    if isKnown, !name.isGoingOn || name.letsGo { return false }
+    if isKnown, !name.isGoingOn || name.letsGo { return nil }
     let connect = operation.timeLimits(operation.sent).connect.seconds
     let left = max(0, operation.secondsLeft(operation.sent, nil))
     let cause = left < connect ? NetworkError.Cause.total : .connect
     let waiting = name.waiting ?? WaitList()
     name.waiting = waiting
-    suspend(
-      operation, for: .addresses, in: waiting, atMost: UInt64(min(left, connect, 1e9) * 1000),
+    return Wait(
+      .addresses, in: waiting, atMost: UInt64(min(left, connect, 1e9) * 1000),
       failing: NetworkError(.timedOut, cause: cause)
-    ) { [unowned self] failure in
+    ) { failure in
       if let failure { operation.makeExtras().nameFailure = failure }
-      wait(operation, operation.loop.priority, atFront: atFront && failure?.code == .timedOut)
+      return .route(atFront: atFront && failure?.code == .timedOut)
     }
-    return true
   }
 
   private func lookUp(_ host: String, of name: OriginName, for engine: NetworkEngine) {
     guard name.lookups[engine.id] == nil else { return }
     // Until the answer is there libcurl shall have the old one.
     if !name.addresses.isEmpty { name.version = OriginName.nextVersion() }
-    let (port, reference) = (port, LoopReference(name))
-    name.lookups[engine.id] = names.look(
+    let (port, me, reference) = (context.port, LoopReference(self), LoopReference(name))
+    name.lookups[engine.id] = resolver.look(
       up: host.hasSuffix(".") ? String(host.dropLast()) : host, for: engine.id,
       counting: engine.counters.names
     ) { addresses in
-      port.perform(of: QueueDriver.Command.house) { scheduler in
-        if let name = reference.object { scheduler.found(addresses, for: name) }
+      port.perform(of: QueueDriver.Command.house) { _ in
+        if let name = reference.object { me.object?.found(addresses, for: name) }
       }
     }
   }
@@ -122,9 +128,9 @@ extension Scheduler {
     }
     // What an earlier answer lets go goes on.
     guard let waiting = name.waiting, !name.isGoingOn else { return }
-    if addresses == nil { return letGo(waiting, name.failure) }
+    if addresses == nil { return context.letGo(waiting, name.failure) }
     name.isGoingOn = true
-    doInPieces { [unowned self] in
+    context.doInPieces { [unowned self] in
       name.isGoingOn = letGo(name)
       return name.isGoingOn
     }
@@ -135,15 +141,15 @@ extension Scheduler {
     name.letsGo = true
     defer { name.letsGo = false }
     guard name.isKnown(MonotonicClock.now) else {
-      if let waiting = name.waiting { letGo(waiting) }
+      if let waiting = name.waiting { context.letGo(waiting) }
       return false
     }
-    for _ in 0..<Self.bulkPiece { name.waiting?.popFirst()?.goOn() }
+    for _ in 0..<Turn.piece { name.waiting?.popFirst()?.goOn() }
     return name.waiting != nil
   }
 
   /// Ends the wait of an operation; a name that no operation waits for is not asked for.
-  func leaveName(_ operation: NetworkOperation, _ wait: Wait) {
+  func leave(_ operation: NetworkOperation, _ wait: Wait) {
     operation.makeHistory().didWaitForName(MonotonicClock.now - wait.since)
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
       name.waiting?.isEmpty ?? true
@@ -175,42 +181,42 @@ extension Scheduler {
   }
 
   private func otherName(_ key: String, _ make: () -> OriginName?) -> OriginName? {
-    if let name = otherNames[key] { return name }
-    if otherNames.count >= Self.otherNamesMax { otherNames = otherNames.filter { $1.waiting != nil } }
+    if let name = others[key] { return name }
+    if others.count >= Self.othersMax { others = others.filter { $1.waiting != nil } }
     let name = make()
-    otherNames[key] = name
+    others[key] = name
     return name
   }
 
   /// Of proxies, and of what callers say; with more, those that no operation waits for are forgotten.
-  private static let otherNamesMax = 1_024
-}
+  private static let othersMax = 1_024
 
-// MARK: Addresses that do not answer
+  // MARK: Addresses that do not answer
 
-extension Scheduler {
   /// An address that has not answered after so long gives way to the next (RFC 8305 section 5: 250 ms between attempts).
   /// Looked at twenty times a second, so within 300 ms. libcurl itself waits for half of the limit for connecting.
   private static let failoverTime: Microseconds = 250_000
   /// With addresses of both families libcurl tries the first of the other one after 200 ms beside it, which has its time.
   private static let otherFamilyTime: Microseconds = 200_000
 
-  /// Has those that connect to an address that does not answer try the next, and so do all who come after.
-  func failOver(now: Microseconds) {
-    for transfer in running {
-      guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
-        let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
-        let name = name(for: operation, at: origin), name.addresses.count > 1,
-        operation.loop.history?.failover.count ?? 0 < name.addresses.count - 1
-      else { continue }
-      if name.hasBothFamilies, time < Self.failoverTime + Self.otherFamilyTime { continue }
-      // Others may have found out the same already.
-      if transfer.exchange.addressesVersion == name.version { name.putFirstLast() }
-      let history = operation.makeHistory()
-      history.failover.count += 1
-      history.failover.spent += now - transfer.exchange.startedAt
-      connectAgain(operation, transfer, origin)
-    }
+  /// Gives an address up that does not answer, so that this connection and all that come after lead to the next; false while
+  /// it has time, and where there is no other.
+  func giveUpAddress(
+    of transfer: Transfer, _ operation: NetworkOperation, at origin: Origin, now: Microseconds
+  )
+    -> Bool
+  {
+    guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
+      let name = name(for: operation, at: origin), name.addresses.count > 1,
+      operation.loop.history?.failover.count ?? 0 < name.addresses.count - 1
+    else { return false }
+    if name.hasBothFamilies, time < Self.failoverTime + Self.otherFamilyTime { return false }
+    // Others may have found out the same already.
+    if transfer.exchange.addressesVersion == name.version { name.putFirstLast() }
+    let history = operation.makeHistory()
+    history.failover.count += 1
+    history.failover.spent += now - transfer.exchange.startedAt
+    return true
   }
 }
 

@@ -1,8 +1,26 @@
-/// What was asked of a queue, until its loop comes to it. What an engine asked for is done in its order; while much
-/// waits, engines have turns, so that nobody waits for a hundred thousand operations of somebody else. What is nobody's
-/// own is done behind everything before it, and before everything behind it.
-struct CommandLines {
+/// What a loop has to do besides its transfers, until it comes to it: what was asked of the queue, and work that is done
+/// in pieces (timers that have fired, what is done to many).
+///
+/// What an engine asked for is done in its order; while much waits, engines have turns, so that none waits for a hundred
+/// thousand operations of another. A command of no engine is done behind everything before it, and before everything
+/// behind it. Works have turns as well, a piece each: one between two commands, or between two engines' turns.
+struct TurnQueue {
   typealias Command = QueueDriver.Command
+
+  /// Something that is to be done for many. Not the closure itself: each time one goes through a generic list Swift wraps
+  /// it once more.
+  struct Work {
+    /// Does a piece of it; answers whether more is left.
+    let doPiece: () -> Bool
+  }
+
+  enum Piece {
+    case command(Command)
+    case work(Work)
+  }
+
+  private var works = FIFO<Work>()
+  private var isWorkNext = false
 
   /// As they came, where there are too few to make anybody wait.
   private var few: [Command] = []
@@ -12,14 +30,18 @@ struct CommandLines {
   private var turns = FIFO<UInt64>()
   /// The engine whose turn it is, and how many more commands of it may be done.
   private var current: (engine: UInt64, left: Int)?
-  /// Behind the next command that is nobody's own.
+  /// Behind the next command of no engine.
   private var behind = Runs()
 
   private static let fewMax = 64
-  private static let turnLength = 8
 
   /// Engines have turns.
-  var areMany: Bool { current != nil || !turns.isEmpty || !behind.isEmpty }
+  private var areMany: Bool { current != nil || !turns.isEmpty || !behind.isEmpty }
+  var hasWork: Bool { !works.isEmpty }
+  /// So much that each thing which another engine wants takes some turns: they are short ones.
+  var isLong: Bool { areMany || hasWork }
+
+  mutating func append(_ work: Work) { works.append(work) }
 
   /// Takes what has come. Only what waits in lines is added to: what is here then is never much.
   mutating func take(from mailbox: Mailbox<Command>) {
@@ -32,23 +54,33 @@ struct CommandLines {
     sort()
   }
 
-  mutating func next() -> Command? {
+  mutating func next() -> Piece? {
+    if isWorkNext {
+      isWorkNext = false
+      if let work = works.popFirst() { return .work(work) }
+    }
+    return nextCommand().map { .command($0) } ?? works.popFirst().map { .work($0) }
+  }
+
+  private mutating func nextCommand() -> Command? {
     if fewDone < few.count {
       fewDone += 1
+      isWorkNext = true
       return few[fewDone - 1]
     }
-    // Nobody is kept because he has asked for something.
+    // Nothing is kept because it has asked for something.
     if fewDone > 0 { few.removeAll(keepingCapacity: true) }
     fewDone = 0
     if !areMany { return nil }
     if let command = popLine() { return command }
     let command = behind.popFirst()
+    isWorkNext = true
     sort()
     return command
   }
 
   private mutating func popLine() -> Command? {
-    if current == nil, let engine = turns.popFirst() { current = (engine, Self.turnLength) }
+    if current == nil, let engine = turns.popFirst() { current = (engine, Turn.piece) }
     guard let (engine, left) = current, let command = lines[engine]?.popFirst() else { return nil }
     if lines[engine]?.isEmpty != false {
       lines[engine] = nil
@@ -59,10 +91,11 @@ struct CommandLines {
     } else {
       current = (engine, left - 1)
     }
+    isWorkNext = current == nil
     return command
   }
 
-  /// Up to the next one that is nobody's own.
+  /// Up to the next command of no engine.
   private mutating func sort() {
     while let engine = behind.first?.engine {
       if lines[engine] == nil { turns.append(engine) }

@@ -1,8 +1,8 @@
 /// Requests that differ only in what the stored answer does not vary by would all ask whether it still holds: one asks,
 /// and the others ask the cache again once it knows.
-extension Scheduler {
+final class Validations {
   /// A question to the origin whether a stored answer holds, and those who wait for what comes of it.
-  struct Validation {
+  private struct Validation {
     let leader: NetworkOperation
     /// Nil: none does.
     var waiting: WaitList?
@@ -10,46 +10,50 @@ extension Scheduler {
     var timer: TimerTable.Key?
   }
 
-  /// How long others wait for who asks: it may be paused, or another engine's slow reader.
-  static let validationMilliseconds: UInt64 = 1_000
+  /// By the digest of what is asked about.
+  // Safe because the loop thread alone has one, and a table calls nobody back.
+  @safe @exclusivity(unchecked) private var validations: [KeyDigest: Validation] = [:]
+  private let context: LoopContext
 
-  /// True when somebody asks already: the operation waits for that, once.
-  func awaitValidation(_ operation: NetworkOperation, _ use: CacheUse) -> Bool {
+  init(_ context: LoopContext) { self.context = context }
+
+  /// How long others wait for who asks: it may be paused, or another engine's slow reader.
+  private static let milliseconds: UInt64 = 1_000
+
+  /// The wait for another that asks already, once; else this one asks, and others wait for it.
+  func wait(for operation: NetworkOperation, _ use: CacheUse) -> Wait? {
     guard use.isConditional, let digest = use.held?.key.digest,
       use.question.request.policy != .cachedThenFresh
-    else { return false }
+    else { return nil }
     guard let validation = validations[digest] else {
       validations[digest] = Validation(leader: operation)
-      return false
+      return nil
     }
     // The next one is nobody's to wait for: whoever was told nothing new asks itself.
-    guard validation.leader !== operation, !operation.loop.hasAwaitedValidation else { return false }
+    guard validation.leader !== operation, !operation.loop.hasAwaitedValidation else { return nil }
     operation.loop.hasAwaitedValidation = true
     let waiting = validation.waiting ?? WaitList()
     if validation.waiting == nil {
       validations[digest]?.waiting = waiting
-      validations[digest]?.timer = timers.after(milliseconds: Self.validationMilliseconds) { [unowned self] in
-        releaseValidation(of: digest)
+      validations[digest]?.timer = context.timers.after(milliseconds: Self.milliseconds) { [unowned self] in
+        release(digest)
       }
     }
     operation.loop.cacheUse = nil
-    suspend(operation, for: .validation, in: waiting) { [unowned self] _ in
-      consult(operation, operation.sent, then: .wait(atFront: false))
-    }
-    return true
+    return Wait(.validation, in: waiting) { _ in .consult(then: .line) }
   }
 
   /// The leader has its answer, or will have none.
-  func releaseValidation(_ leader: NetworkOperation) {
-    guard let digest = leader.loop.cacheUse?.held?.key.digest,
+  func release(_ leader: NetworkOperation) {
+    guard !validations.isEmpty, let digest = leader.loop.cacheUse?.held?.key.digest,
       validations[digest]?.leader === leader
     else { return }
-    releaseValidation(of: digest)
+    release(digest)
   }
 
-  private func releaseValidation(of digest: KeyDigest) {
+  private func release(_ digest: KeyDigest) {
     guard let validation = validations.removeValue(forKey: digest) else { return }
-    timers.cancel(validation.timer)
-    if let waiting = validation.waiting { letGo(waiting) }
+    context.timers.cancel(validation.timer)
+    if let waiting = validation.waiting { context.letGo(waiting) }
   }
 }

@@ -3,15 +3,22 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-@Suite struct CommandLinesTests {
+extension TurnQueue {
+  /// The next command, if a command is next.
+  fileprivate mutating func nextCommand() -> QueueDriver.Command? {
+    if case .command(let command)? = next() { command } else { nil }
+  }
+}
+
+@Suite struct TurnQueueTests {
   /// The engines whose commands come out, when these have come in; nil stands for what is nobody's own.
   private func order(of engines: [UInt64?]) -> [UInt64?] {
     let mailbox = Mailbox<QueueDriver.Command>()
     mailbox.send(contentsOf: engines.map { .perform({ _ in }, of: $0) })
-    var lines = CommandLines()
-    lines.take(from: mailbox)
+    var queue = TurnQueue()
+    queue.take(from: mailbox)
     var order: [UInt64?] = []
-    while let command = lines.next() { order.append(command.engine) }
+    while let command = queue.nextCommand() { order.append(command.engine) }
     return order
   }
 
@@ -29,6 +36,28 @@ import Testing
     #expect(try #require(order.lastIndex(of: 3)) < 32)
   }
 
+  @Test func `works have a piece each between two commands, and between the turns of engines`() {
+    for (count, apart) in [(40, 1), (1_000, 8)] {
+      let mailbox = Mailbox<QueueDriver.Command>()
+      mailbox.send(contentsOf: many(count, 1).map { .perform({ _ in }, of: $0) })
+      var queue = TurnQueue()
+      queue.take(from: mailbox)
+      for _ in 0..<2 { queue.append(TurnQueue.Work { true }) }
+      var order = ""
+      for _ in 0..<4 * (apart + 1) {
+        switch queue.next() {
+        case .command?: order += "c"
+        case .work(let work)?:
+          order += "w"
+          queue.append(work)
+        case nil: order += "-"
+        }
+      }
+      let commands = String(repeating: "c", count: apart)
+      #expect(order == String(repeating: commands + "w", count: 4))
+    }
+  }
+
   @Test func `what is everybody's is done behind all before it and before all behind it`() {
     let expected: [UInt64?] = many(100, 1) + [nil, nil] + many(8, 2) + many(8, 1) + many(2, 2) + many(12, 1)
     #expect(order(of: many(100, 1) + [nil, nil] + many(10, 2) + many(20, 1)) == expected)
@@ -37,13 +66,13 @@ import Testing
   @Test func `what comes later of another engine is done before the rest of the many`() {
     let mailbox = Mailbox<QueueDriver.Command>()
     mailbox.send(contentsOf: many(1_000, 1).map { .perform({ _ in }, of: $0) })
-    var lines = CommandLines()
-    lines.take(from: mailbox)
-    for _ in 0..<100 { #expect(lines.next()?.engine == 1) }
+    var queue = TurnQueue()
+    queue.take(from: mailbox)
+    for _ in 0..<100 { #expect(queue.nextCommand()?.engine == 1) }
     mailbox.send(.perform({ _ in }, of: 2))
-    lines.take(from: mailbox)
+    queue.take(from: mailbox)
     var order: [UInt64?] = []
-    while let command = lines.next() { order.append(command.engine) }
+    while let command = queue.nextCommand() { order.append(command.engine) }
     #expect(order.count == 901)
     #expect(order.firstIndex(of: 2) ?? .max <= 8)
   }
@@ -52,7 +81,7 @@ import Testing
   @Test(arguments: 1...300) func `whatever comes when, all of it is done`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let mailbox = Mailbox<QueueDriver.Command>()
-    var lines = CommandLines()
+    var queue = TurnQueue()
     var (sent, done): ([UInt64?], [UInt64?]) = ([], [])
     for _ in 0..<30 {
       for _ in 0..<[0, 1, 20, 100].randomElement(using: &random)! {
@@ -61,15 +90,15 @@ import Testing
         sent.append(engine)
         mailbox.send(.perform({ _ in }, of: engine))
       }
-      lines.take(from: mailbox)
+      queue.take(from: mailbox)
       for _ in 0..<Int.random(in: 0..<80, using: &random) {
-        guard let command = lines.next() else { break }
+        guard let command = queue.nextCommand() else { break }
         done.append(command.engine)
       }
     }
     for _ in 0..<3 {
-      lines.take(from: mailbox)
-      while let command = lines.next() { done.append(command.engine) }
+      queue.take(from: mailbox)
+      while let command = queue.nextCommand() { done.append(command.engine) }
     }
     #expect(Self.pieces(done) == Self.pieces(sent))
   }

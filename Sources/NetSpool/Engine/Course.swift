@@ -1,0 +1,142 @@
+/// A step in the course of a request. The parts find out which comes next, and return it; `Scheduler.go` alone acts on it.
+/// Two words long, as every GET takes a dozen of them: what is larger lies in a box.
+enum Step {
+  // Before the exchange, in the order in which they are taken.
+
+  /// Comes into the queue, unless its user holds it, its origin is another loop's, or it is to be frozen.
+  case enter
+  /// Looks for an equal request to share with. `isAsked`: the cache has been asked before.
+  case share(isAsked: Bool)
+  /// Asks the cache; what follows if that has no answer. A claim: another has asked for the same just now.
+  case consult(then: Unanswered, after: Claim? = nil)
+  /// Looks for a way there: where its engine may use some interfaces only, one of these must lead to others.
+  case route(atFront: Bool)
+  /// The addresses of the name that its connection leads to.
+  case resolve(atFront: Bool)
+  /// Its turn, in the queue.
+  case line(atFront: Bool)
+  /// Its turn has come: it has a place, and its exchange begins.
+  case start
+
+  // Behind an exchange, or in place of one.
+
+  /// Asks for what a redirect leads to.
+  indirect case follow(RedirectHop)
+  /// Asks once more, after so many seconds.
+  case again(after: Double)
+  /// Ends with what is stored.
+  indirect case answer(NetworkResponse)
+
+  // What ends the course, here and for now.
+
+  /// Waits; what follows then is the wait's to say.
+  case wait(Wait)
+  /// Ends all who share it.
+  indirect case fail(NetworkError)
+  indirect case end(Ending)
+  /// Ends this one alone, whose end was on its way to it.
+  indirect case withdraw(NetworkError)
+  case pause
+  case freeze
+  /// Goes to the loop where its origin is, or where an equal request has gone.
+  case goBack
+  case goAfter(NetworkOperation)
+  /// All is done: it is in its line, on the wire or with another, or has ended.
+  case done
+}
+
+/// What becomes of an operation that the cache has not answered.
+enum Unanswered {
+  case share
+  case line, front
+
+  var step: Step {
+    switch self {
+    case .share: .share(isAsked: true)
+    case .line: .route(atFront: false)
+    case .front: .route(atFront: true)
+    }
+  }
+}
+
+/// The course of a request: the one place where it stands which step follows which.
+///
+///     enter -> share -> consult -> route -> resolve -> line -> (its turn) -> start -> (libcurl) -> end
+///                ^         ^         ^                                           |
+///                |         |         +---- again: another attempt, credentials --+
+///                |         +-------------- follow: a redirect -------------------+
+///                +------------------------ another's exchange was of no use
+///
+/// It is entered by a submit, a wait that is over, a turn that has come, an exchange that has ended and a user who
+/// resumes. What comes next is decided in the functions that are called here, one for each step, and done here.
+extension Scheduler {
+  func go(_ operation: NetworkOperation, from first: Step) {
+    loop.assertOnLoop()
+    var step = first
+    while true {
+      switch step {
+      // First what belongs to a store of frozen requests or to another loop: for that nothing is looked for here.
+      case .enter: step = operation.withSent { enter(operation, $0) }
+      // Before the cache is asked: of a thousand equal requests one asks.
+      case .share(let isAsked): step = operation.withSent { share(operation, $0, isAsked: isAsked) }
+      // Before there is a way: what is held needs none.
+      case .consult(let next, let claim):
+        step = operation.withSent { cacheSide.consult(operation, $0, then: next, after: claim) }
+      case .route(let atFront):
+        operation.loop.priority = highestPriority(operation)
+        step = routeWait(operation).map { .wait($0) } ?? .resolve(atFront: atFront)
+      // Before its turn, which is not kept waiting for a name server.
+      case .resolve(let atFront):
+        step = names.wait(for: operation, atFront: atFront).map { .wait($0) } ?? .line(atFront: atFront)
+      case .line(let atFront): return lineUp(operation, atFront: atFront)
+      case .start: step = start(operation)
+
+      case .follow(let hop): step = follow(hop, operation)
+      case .again(let seconds): step = delay(operation, seconds: seconds)
+      case .answer(let response): step = answer(operation, response)
+
+      case .wait(let wait): return suspend(operation, wait)
+      case .fail(let failure): return publish(operation, failure)
+      case .end(let ending): return publish(operation, ending)
+      case .withdraw(let failure): return withdraw(operation, failure)
+      case .pause: return move(operation, to: .paused)
+      case .freeze: return operation.withSent { freeze(operation, $0) }
+      case .goBack: return goBack(operation)
+      case .goAfter(let leader): return follow(leader, operation)
+      case .done: return
+      }
+    }
+  }
+
+  /// What an operation does whose turn has come. Whatever else than to start gives the turn back first.
+  func takeTurn(_ operation: NetworkOperation, at origin: Origin) {
+    let step = turnStep(operation)
+    if case .start = step { return go(operation, from: step) }
+    if case .withdraw = step { driver.places.refuse(operation.loop.placeWait) }
+    move(operation, to: .deciding)
+    queue.finished(origin.id)
+    go(operation, from: step)
+  }
+
+  /// While it waited much may have changed: it may be about to end, its way be gone, its engine have no room, or another
+  /// process ask for the same.
+  private func turnStep(_ operation: NetworkOperation) -> Step {
+    if let failure = failureOnItsWay(to: operation) { return .withdraw(failure) }
+    if let wait = routeWait(operation) ?? roomWait(operation) { return .wait(wait) }
+    guard let step = cacheSide.claims.step(operation) else { return .start }
+    if case .wait = step { limitStreams(of: operation) }
+    return step
+  }
+
+  /// Into the queue: it has come, or those have ended that it waited for.
+  func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) { go(operation, from: .enter) }
+
+  /// The operation waits from now on, and then takes the step that the wait says.
+  func suspend(_ operation: NetworkOperation, _ wait: Wait) {
+    wait.begin(timers) { [unowned self] step in
+      move(operation, to: .deciding)
+      go(operation, from: step())
+    }
+    move(operation, to: .waiting(.until(wait)))
+  }
+}

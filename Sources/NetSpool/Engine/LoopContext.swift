@@ -1,0 +1,67 @@
+/// What the parts of a scheduler have in common: the loop, its timers, the way back to it, and what is done in pieces. Loop
+/// thread.
+final class LoopContext {
+  /// The way to this loop, for other threads.
+  let port: LoopPort
+  let loop: EventLoop
+  let timers: TimerTable
+  let outbox: Outbox<Delivery>
+  // Safe because the loop thread alone has a context, as `doInPieces` asserts, and a list calls nobody back.
+  @safe @exclusivity(unchecked) var work = TurnQueue()
+
+  struct Delivery: Sendable {
+    let operation: NetworkOperation
+    let event: NetworkOperation.Notice
+  }
+
+  init(port: LoopPort, timeline: Timeline?) throws(NetworkError) {
+    self.port = port
+    loop = try EventLoop(mailbox: port.loop.mailbox, watch: port.loop.watch, timeline: timeline)
+    timers = TimerTable(loop: loop)
+    outbox = Outbox { [driver = port.driver] delivery in
+      delivery.operation.deliver(delivery.event)
+      switch delivery.event {
+      case .final(let weight), .awaited(let weight): delivery.operation.engine.didDeliver(weight)
+      case .frozen: driver.decrement()  // it waits on the disk, and the queue not for it
+      default: break
+      }
+    }
+    timers.onFire = { [unowned self] in doInPieces { [unowned self] in timers.runPiece() } }
+  }
+
+  func tell(_ operation: NetworkOperation, _ event: NetworkOperation.Notice) {
+    outbox.put(
+      Delivery(operation: operation, event: event), to: operation.engine.target, key: operation.engine.id)
+  }
+
+  // MARK: Many at once
+
+  /// - Parameter doPiece: does some of it; answers whether more is left.
+  func doInPieces(_ doPiece: @escaping () -> Bool) {
+    loop.assertOnLoop()
+    work.append(TurnQueue.Work(doPiece: doPiece))
+    loop.markDirty()
+  }
+
+  /// Does something for many, some of them in each turn, and so in turn with what is done for others: none waits for all.
+  func forEach<Each>(of all: [Each], _ body: @escaping (Each) -> Void) {
+    if all.isEmpty { return }
+    var left = all[...]
+    doInPieces {
+      for each in left.prefix(Turn.piece) { body(each) }
+      left = left.dropFirst(Turn.piece)
+      return !left.isEmpty
+    }
+  }
+
+  /// Lets all that wait go on, some in each turn. What is called off meanwhile does not.
+  func letGo(_ list: WaitList, _ failure: NetworkError? = nil) {
+    if list.isEmpty { return }
+    let leaving = WaitList()
+    while let wait = list.popFirst() { leaving.append(wait) }
+    doInPieces {
+      for _ in 0..<Turn.piece { leaving.popFirst()?.goOn(failure) }
+      return !leaving.isEmpty
+    }
+  }
+}

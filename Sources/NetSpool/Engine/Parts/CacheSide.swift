@@ -1,0 +1,106 @@
+internal import Synchronization
+
+/// The cache before the network: what is held, or whom to wait for who asks the same. Loop thread.
+final class CacheSide {
+  private let context: LoopContext
+  private let bridge = CacheBridge()
+  private let validations: Validations
+  let claims: Claims
+
+  init(_ context: LoopContext) {
+    self.context = context
+    validations = Validations(context)
+    claims = Claims(context)
+  }
+
+  /// An operation has its answer, or will have none: others need not wait for what it asks.
+  func release(_ operation: NetworkOperation) { validations.release(operation) }
+
+  /// Answers with what is held, or refuses what may not be asked; else it goes on.
+  ///
+  /// - Parameter claim: another has asked for the same just now, and its answer may be there; it is this one's turn to ask.
+  func consult(
+    _ operation: NetworkOperation, _ request: NetworkRequest, then next: Unanswered, after claim: Claim?
+  ) -> Step {
+    if operation.loop.cacheUse != nil { release(operation) }
+    operation.loop.cacheUse = nil
+    // Most engines have none.
+    if operation.engine.cache == nil, request.cachePolicy != .onlyIfCached { return next.step }
+    switch bridge.ask(operation, request) {
+    case .settled(let consultation): return step(after: consultation, operation, request, next)
+    case .look(let cache, let question, let found?):
+      let look = LoopLook(held: found.held.first)
+      return step(after: bridge.consult(operation, cache, question, look), operation, request, next)
+    case .look(let cache, let question, nil):
+      let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
+      return look(operation, cache, { cache.look(for: question, request, isFirst: isFirst) }) {
+        [unowned self] look in
+        let consultation = bridge.consult(operation, cache, question, look)
+        // What is stored is news for others, too; else it claims once more when its turn has come.
+        if case .answer = consultation { claim?.finish() } else { claim?.release() }
+        return step(after: consultation, operation, request, next)
+      }
+    }
+  }
+
+  private func step(
+    after consultation: CacheBridge.Consultation, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ next: Unanswered
+  ) -> Step {
+    switch consultation {
+    case .ask(let use):
+      operation.loop.cacheUse = use
+      if let use, let wait = validations.wait(for: operation, use) { return .wait(wait) }
+    case .provide(let use):
+      operation.loop.cacheUse = use
+      if let early = use.early { for recipient in operation.recipients { provide(recipient, early) } }
+    case .answer(let response, let renews):
+      if renews { refresh(request, operation.engine) }
+      return .answer(response)
+    case .refuse(let failure): return .fail(failure)
+    }
+    return next.step
+  }
+
+  /// Looks into the store, on a thread that may wait for the disk (`StoreLooker`), and goes on with what was found: without,
+  /// when the disk takes its time.
+  func look(
+    _ operation: NetworkOperation, _ cache: EngineCache, _ find: @escaping @Sendable () -> LoopLook,
+    then: @escaping (LoopLook) -> Step
+  ) -> Step {
+    if context.loop.timeline != nil { return then(find()) }  // a model has one thread
+    let finding = Finding()
+    let wait = Wait(.look, atMost: UInt64(StoreLooker.patience / 1_000)) { _ in then(finding.look) }
+    let (port, heard, waiting) = (context.port, LoopReference(finding), LoopReference(wait))
+    let isTaken = cache.store.look {
+      let found = find()
+      port.perform { _ in
+        heard.object?.look = found
+        waiting.object?.goOn()
+      }
+    }
+    return isTaken ? .wait(wait) : then(finding.look)
+  }
+
+  /// What was found: nothing, as long as nothing is said.
+  private final class Finding {
+    var look = LoopLook(held: nil)
+  }
+
+  /// Once for each, however many exchanges follow; streams get one body, the final one.
+  func provide(_ recipient: NetworkOperation, _ early: NetworkResponse) {
+    guard recipient.loop.extras?.provided == nil, !recipient.hasStreams else { return }
+    recipient.makeExtras().provided = early.body
+    context.tell(recipient, .provisional(early))
+  }
+
+  /// Brings a stored answer up to date, for nobody in particular.
+  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine) {
+    guard !engine.isClosed.load(ordering: .acquiring) else { return }
+    let refresh = NetworkOperation(request, engine: engine)
+    refresh.loop.isRefresh = true
+    refresh.onError { _ in }  // nobody asked, so nobody hears of it
+    // Through the mailbox: where it was led to another loop, its own origin is elsewhere.
+    _ = engine.driver.submit(refresh, limit: .max)
+  }
+}
