@@ -129,7 +129,10 @@ extension Scheduler {
   }
 
   /// Into the queue: it has come, or those have ended that it waited for.
-  func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) { go(operation, from: .enter) }
+  func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
+    loop.assertOnLoop()
+    go(operation, from: .enter)
+  }
 
   /// The operation waits from now on, and then takes the step that the wait says.
   func suspend(_ operation: NetworkOperation, _ wait: Wait) {

@@ -136,7 +136,10 @@ final class Scheduler {
     }
   }
 
-  func forEach<Each>(of all: [Each], _ body: @escaping (Each) -> Void) { context.forEach(of: all, body) }
+  func forEach<Each>(of all: [Each], _ body: @escaping (Each) -> Void) {
+    loop.assertOnLoop()
+    context.forEach(of: all, body)
+  }
   func doInPieces(_ doPiece: @escaping () -> Bool) { context.doInPieces(doPiece) }
 
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.

@@ -18,7 +18,7 @@ struct DependencyGraph<Operation: Sendable>: Sendable {
   /// Since the graph was empty there have been edges to older operations, and to younger ones: a cycle needs both.
   private var hasOlder = false
   private var hasYounger = false
-  /// How many edges were looked at in search of cycles.
+  /// The number of edges that were looked at in search of cycles.
   private(set) var looks = 0
 
   var isEmpty: Bool { nodes.isEmpty }

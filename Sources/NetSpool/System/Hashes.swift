@@ -137,7 +137,7 @@ enum Checksum {
     }
   }
 
-  /// Whether a record begins with the checksum of all that is behind it.
+  /// True when a record begins with the checksum of the bytes behind it.
   static func leads(_ record: RawSpan, seed: UInt64 = 0) -> Bool {
     record.integer(at: 0, as: UInt64.self) == of(record.extracting(8..<record.byteCount), seed: seed)
   }

@@ -14,7 +14,8 @@ struct HungDiskEndingTests {
     _ body: (NetworkOperation, NetworkEngine, ScriptedOrigin, StoppedDisk, NetworkEngine, Ends) async throws
       -> Void
   ) async throws {
-    try await withStoppableDisk { engine, origin, disk, other in
+    // However busy the machine is, the look is not given up
+    try await withStoppableDisk(patience: 600_000_000) { engine, origin, disk, other in
       origin.on("/a", .redirect(to: "/b"))
       origin.on("/b", cacheable("b"))
       #expect(await engine.fetch("/b").text == "b")

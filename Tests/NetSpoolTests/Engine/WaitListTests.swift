@@ -10,12 +10,10 @@ struct WaitListTests {
 
   private func make(_ count: Int, in list: WaitList, _ log: Log) -> [Wait] {
     (0..<count).map { number in
-      let wait = Wait(.room) { failure in
+      Wait(.room, in: list) { failure in
         log.numbers.append(number)
         if failure != nil { log.failures += 1 }
       }
-      list.append(wait)
-      return wait
     }
   }
 
@@ -68,8 +66,7 @@ struct WaitListTests {
     do {
       let held = Held()
       left = held
-      let waits = (0..<100_000).map { _ in Wait(.origin) { _ in _ = held } }
-      for wait in waits { list.append(wait) }
+      let waits = (0..<100_000).map { _ in Wait(.origin, in: list) { _ in _ = held } }
       if isBackwards {
         for wait in waits.reversed() { wait.callOff() }
       } else {

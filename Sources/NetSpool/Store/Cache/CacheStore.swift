@@ -195,6 +195,8 @@ struct CacheStoreSettings: Sendable {
   var pressurePath = MemoryPressure.path
   /// A process that has not said for longer that it is alive is dead or stopped, and its claims are void. 1 s.
   var claimSilenceMax: Microseconds = 1_000_000
+  /// A request that looks for a stored answer waits for the disk so long, and goes on without it then. 1 s.
+  var lookPatience: Microseconds = 1_000_000
   /// Entries that one transaction takes out of those that were removed by a pattern. 1,000.
   var removedAtOnce = 1_000
   /// How long another process may take to sweep out what it has removed, before this one does so. 10 s.

@@ -19,7 +19,7 @@ final class CacheStoreCore: Sendable {
   let everyUseCounts = Atomic(false)
   let hits = Atomic(0)
   let misses = Atomic(0)
-  let looker = StoreLooker()
+  let looker: StoreLooker
   let mappedPages: MappedPages
   /// What is on its way here and lies on the disk meanwhile.
   let spools: SpoolRoom
@@ -33,6 +33,7 @@ final class CacheStoreCore: Sendable {
   init(_ environment: Environment, _ settings: CacheStoreSettings) throws(NetworkError) {
     self.environment = environment
     self.settings = settings
+    looker = StoreLooker(patience: settings.lookPatience)
     spools = SpoolRoom(bytesMax: settings.bytesMax)
     copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)

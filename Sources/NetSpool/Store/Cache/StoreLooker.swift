@@ -15,13 +15,12 @@ final class StoreLooker: Sendable {
 
   private let inbox = Inbox(Jobs())
 
-  /// With one job for longer, it waits for the disk. Whoever asks waits as long.
-  static let patience: Microseconds = 1_000_000
   private let patience: Microseconds
   private static let jobsMax = 1 << 16
   private static let bytesMax = 32 << 20
 
-  init(patience: Microseconds = StoreLooker.patience) { self.patience = patience }
+  /// - Parameter patience: with one job for longer, it waits for the disk; see `CacheStoreSettings.lookPatience`.
+  init(patience: Microseconds) { self.patience = patience }
 
   /// Has a job done, behind those before. False when it will not be: too much waits, or the disk hangs.
   ///

@@ -23,9 +23,13 @@ struct SendingWaitTests {
     _ engine: NetworkEngine, for url: String, after failure: NetworkError? = nil, _ latch: Latch
   ) async {
     await onLoop(engine) { core in
-      _ = core.awaitSending(to: url, for: engine, after: failure) { latch.open() }
+      _ = core.awaitSending(to: url, for: engine, after: failure) { waiters in
+        Wait(.origin, in: waiters) { _ in latch.open() }
+      }
     }
   }
+
+  private static func idle(in waiters: WaitList) -> Wait { Wait(.origin, in: waiters) { _ in } }
 
   private func maySend(_ engine: NetworkEngine, _ url: String) async -> Bool {
     return await onLoop(engine) { $0.maySend(to: url, for: engine) }
@@ -73,7 +77,7 @@ struct SendingWaitTests {
     try await withEngine { engine, origin in
       origin.stop()
       let isKept = await onLoop(engine) { core in
-        var wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) {}
+        var wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused, Self.idle)
         weak let left = wait
         wait?.callOff()
         wait = nil
@@ -88,8 +92,8 @@ struct SendingWaitTests {
       origin.stop()
       let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())
       await onLoop(engine) { core in
-        let wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) {
-          calledOff.open()
+        let wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) { waiters in
+          Wait(.origin, in: waiters) { _ in calledOff.open() }
         }
         wait?.callOff()
       }
@@ -98,7 +102,9 @@ struct SendingWaitTests {
       await goesOn.opened()
       // Nor who did so in the turn in which he would have been
       await onLoop(engine) { core in
-        core.awaitSending(to: origin.url("/"), for: engine) { lastMinute.open() }?.callOff()
+        core.awaitSending(to: origin.url("/"), for: engine) { waiters in
+          Wait(.origin, in: waiters) { _ in lastMinute.open() }
+        }?.callOff()
       }
       _ = await onLoop(engine) { _ in true }
       #expect(!calledOff.isOpen && !lastMinute.isOpen)
@@ -113,7 +119,7 @@ struct SendingWaitTests {
       await wait(engine, for: "http://192.0.2.1:9/", after: Self.refused, never)
       #expect(
         await onLoop(engine) { core in
-          core.awaitSending(to: "no URL", for: engine) {} == nil
+          core.awaitSending(to: "no URL", for: engine, Self.idle) == nil
         })
       #expect(!never.isOpen)
     }

@@ -40,7 +40,7 @@ struct StoreLookerTests {
   }
 
   @Test func `what jobs keep in memory is bounded, and who keeps nothing there is not refused`() {
-    let (looker, mayGoOn) = (StoreLooker(), Latch())
+    let (looker, mayGoOn) = (StoreLooker(patience: 1_000_000), Latch())
     let first = looker.run { mayGoOn.block() }
     let large = looker.run(bytes: 33 << 20) {}
     let small = looker.run(bytes: 1) {}

@@ -1,6 +1,6 @@
 internal import CNetSpoolCurl
 
-/// What a multi handle's owner does because libcurl does not.
+/// The work of a multi handle's owner that libcurl leaves undone.
 @safe
 final class MultiQuirks {
   /// The first transfers to an origin with TLS wait for its first connection, which may turn out to be HTTP/2 and serve all

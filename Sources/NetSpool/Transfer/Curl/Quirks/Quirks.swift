@@ -1,7 +1,7 @@
 internal import CNetSpoolCurl
 internal import CNetSpoolShims
 
-/// What is done only because of some versions of libcurl, each with the first version that needs it no more: when no version
+/// The answers to faults of some versions of libcurl, each with the first version that needs it no more: when no version
 /// that we run with needs it, it goes, with all that asks for it. Without `endsWith` it was seen in the newest as well. Seen are
 /// 7.88.1 (Debian 12) and 8.14.1 (Debian 13); libuv 1.44.2 and 1.50.0, LMDB 0.9.24 and 0.9.31 differ in nothing that we use.
 ///
