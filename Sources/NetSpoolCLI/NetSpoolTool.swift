@@ -51,7 +51,7 @@ struct NetSpoolTool: ParsableCommand {
   private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
     do {
-      whole = try ConfigFile.completed(ConfigFile.included(words), .process)
+      whole = try Self.words.get()
     } catch {
       fail("\(error)", .status(of: error))
     }
@@ -59,7 +59,7 @@ struct NetSpoolTool: ParsableCommand {
       return try parseAsRoot(CommandWords.canonical(whole))
     } catch {
       if exitCode(for: error).isSuccess { throw error }
-      if let sentence = ShortOptions.unknown(whole) ?? unknownOption(CommandWords.canonical(whole)) {
+      if let sentence = CommandWords.unknownLetter(whole) ?? unknownOption(CommandWords.canonical(whole)) {
         fail(sentence, .usage)
       }
       let place = ConfigFile.culprit(words, .process) { words in
@@ -68,6 +68,11 @@ struct NetSpoolTool: ParsableCommand {
       if let place { fail("\(place): \(message(for: error))", .usage) }
       throw error
     }
+  }
+
+  /// The command line of this process with what files add to it.
+  static let words = Result {
+    try ConfigFile.completed(ConfigFile.included(Array(CommandLine.arguments.dropFirst())), .process)
   }
 
   private static func fail(_ sentence: String, _ status: JobStatus) -> Never {
@@ -110,12 +115,14 @@ struct NetSpoolTool: ParsableCommand {
       (command, path, rest) = (next, path + [word], rest.dropFirst())
     }
     // The parser's own is in no help.
-    let known = OptionNames.names(command.helpMessage(includeHidden: true, columns: 400))
+    let known = names(command.helpMessage(includeHidden: true, columns: 400))
       .union(["generate-completion-script"])
     for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if known.contains(name) { continue }
-      if let reason = ShortOptions.missing[name] { return "--\(name) is not here: \(reason)" }
+      if let reason = OptionTable.refusal(name, of: path.last ?? "") {
+        return "--\(name) is not here: \(reason)"
+      }
       let begun = known.filter { name.count > 2 && $0.hasPrefix(name) }.min {
         ($0.count, $0) < ($1.count, $1)
       }
@@ -126,6 +133,17 @@ struct NetSpoolTool: ParsableCommand {
         "there is no option '--\(name)'\(meant ?? "; '\(path.joined(separator: " ")) --help' lists them")"
     }
     return nil
+  }
+
+  /// `  -o, --output <file>   Write...`: the words that begin with two dashes, before the text.
+  private static func names(_ help: String) -> Set<String> {
+    var names: Set<String> = []
+    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
+      for word in line.split(whereSeparator: { " ,/".contains($0) }).prefix(while: { $0.hasPrefix("-") }) {
+        if word.hasPrefix("--") { names.insert(String(word.dropFirst(2))) }
+      }
+    }
+    return names
   }
 
   private static func unknown(

@@ -47,13 +47,11 @@ extension NetworkEngine {
 }
 
 /// The kernel's view of the way to others, for `netspool doctor`.
-package struct LinkReport: Sendable, Hashable {
+package struct LinkReport: Sendable {
   /// `IPv4`, `IPv6`: those with an address and a route.
   package let families: [String]
-  /// Of the default route; nil without a route.
-  package let interface: String?
-  /// A radio modem or a dialled line: `.byLink` runs narrower on it.
-  package let isCellular: Bool
+  /// Of the default route; nil without a route. A radio modem or a dialled line is cellular: `.byLink` runs narrower on it.
+  package let interface: (name: String, isCellular: Bool)?
 
   /// Nil when the kernel does not tell.
   package static var now: LinkReport? {
@@ -61,6 +59,6 @@ package struct LinkReport: Sendable, Hashable {
     let names: [(IPFamily, String)] = [(.ipv4, "IPv4"), (.ipv6, "IPv6")]
     return LinkReport(
       families: names.filter { link.families.contains($0.0) }.map(\.1),
-      interface: link.interface.isEmpty ? nil : link.interface, isCellular: link.kind == .cellular)
+      interface: link.interface.isEmpty ? nil : (link.interface, link.kind == .cellular))
   }
 }

@@ -87,6 +87,9 @@ protocol CoreStream: DownloadStream {
   func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink
 }
 
+/// A stream that watches a body and keeps nothing of it, so that a download may go on with its part beside it.
+package protocol WatchingStream: DownloadStream {}
+
 extension StreamAttachment {
   /// The part of a stream that an operation keeps until its transfer starts.
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
@@ -102,7 +105,7 @@ extension StreamAttachment {
     }
     self.init(
       isEssential: policy == .failOperation, part: try? (stream as? FileDownloadStream)?.part?.get(),
-      close: { stream.close(.failure($0)) }
+      isWatching: stream is any WatchingStream, close: { stream.close(.failure($0)) }
     ) { services in
       guard let own = stream as? any CoreStream else { return StreamSink(stream, services: services) }
       do throws(SinkFailure) {

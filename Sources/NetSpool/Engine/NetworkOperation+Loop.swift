@@ -258,9 +258,7 @@ extension NetworkOperation {
     do throws(NetworkError) {
       try engine.prepare(&ready)
       try ready.makeReady()
-      // The rest of a body is of use to the stream with its beginning alone: beside others it gets all of it
-      // anew.
-      for stream in streams { stream.part?.ask(&ready, forRest: streams.count == 1) }
+      for part in streams.compactMap(\.part) { part.ask(&ready, forRest: part === streams.part) }
       if ready.hasExtras, ready.extra.resumes { try ready.checkFields() }
       try ready.compressBody()
       try engine.checkSigning(of: ready)

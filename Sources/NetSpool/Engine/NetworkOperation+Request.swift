@@ -45,12 +45,10 @@ extension NetworkOperation {
     }
   }
 
-  /// Loop thread: what its body goes on with when it breaks off: its only stream keeps a part, and it shares
-  /// nothing.
+  /// Loop thread: the part that its body goes on with when it breaks off; nil for one that it shares.
   var partToGoOnWith: PartFile? {
     guard loop.hasStreams, loop.waitersLeft == 0 else { return nil }
-    let streams = shared.withLock { $0.streams }
-    return streams.count == 1 ? streams[0].part : nil
+    return shared.withLock { $0.streams }.part
   }
 
   /// Loop thread: asks for what its part says from now on, also where a redirect has led.

@@ -6,9 +6,20 @@ struct StreamAttachment: Sendable {
   let isEssential: Bool
   /// What there is of its body already.
   var part: PartFile?
+  /// The rest of a body is as good to it as the whole: it keeps nothing.
+  var isWatching = false
   /// Closes one that no sink was made for.
   let close: @Sendable (NetworkError) -> Void
   let makeSink: MakeSink
+}
+
+extension [StreamAttachment] {
+  /// The part that a body may go on with: that of the only stream which keeps anything. Others would lack the beginning.
+  var part: PartFile? {
+    var keeping = lazy.filter { !$0.isWatching }.makeIterator()
+    let first = keeping.next()
+    return keeping.next() == nil ? first?.part : nil
+  }
 }
 
 /// What sinks need of the loop. A view of the scheduler: it is made anew for each sink, most of which need little of it.

@@ -19,7 +19,7 @@ struct CacheStatsCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    try CacheKeeper.run(place) { keeper throws(CacheFailure) in
+    try CacheKeeper.run(place) { keeper throws(StoreFailure) in
       let sheet = try keeper.facts()
       return json ? sheet.json : Array(sheet.text.utf8)
     }
@@ -38,8 +38,8 @@ struct CacheEmptyCommand: ParsableCommand {
   @OptionGroup var place: CachePlace
 
   func run() throws {
-    try CacheKeeper.run(place) { keeper throws(CacheFailure) in
-      Array("removed \(HumanText.entries(try keeper.empty()))\n".utf8)
+    try CacheKeeper.run(place) { keeper throws(StoreFailure) in
+      Array("removed \(HumanText.plural(try keeper.empty(), "entry", "entries"))\n".utf8)
     }
   }
 }
@@ -67,37 +67,19 @@ struct CacheRemoveCommand: ParsableCommand {
   }
 
   func run() throws {
-    try CacheKeeper.run(place) { keeper throws(CacheFailure) in
-      Array("removed \(HumanText.entries(try keeper.remove(urls, arePrefixes: prefix)))\n".utf8)
+    try CacheKeeper.run(place) { keeper throws(StoreFailure) in
+      let count = try keeper.remove(urls, arePrefixes: prefix)
+      return Array("removed \(HumanText.plural(count, "entry", "entries"))\n".utf8)
     }
-  }
-}
-
-extension HumanText {
-  /// `1 entry`, `2 entries`.
-  fileprivate static func entries(_ number: Int) -> String {
-    "\(count(number)) \(number == 1 ? "entry" : "entries")"
   }
 }
 
 /// What `fetch` understands about the cache.
 struct CacheOptions: ParsableArguments {
-  @Flag(help: "Neither read the cache nor fill it.")
-  var noCache = false
-
+  @Flag("no-cache") var noCache = false
   @OptionGroup var place: CachePlace
-
-  @Option(
-    help: ArgumentHelp(
-      "Let the cache take this much of the disk: 500M, 20G (binary units); 1 GiB unless told otherwise. What was "
-        + "used longest ago goes first.", valueName: "bytes"))
-  var cacheSize: ByteSize?
-
-  @Option(
-    help:
-      "What counts as fresh: standard (RFC 9111), relaxed (an ETag lasts a day whatever the origin says)."
-  )
-  var rules = RulesName.standard
+  @Option("cache-size") var cacheSize: ByteSize?
+  @Option("rules") var rules = RulesName.standard
 
   /// `--rules`.
   enum RulesName: String, CaseIterable, Sendable, ExpressibleByArgument { case standard, relaxed }
@@ -109,13 +91,13 @@ struct CacheOptions: ParsableArguments {
     if let cacheSize, cacheSize.bytes < Self.bytesMin {
       throw ValidationError("--cache-size is at least 1M.")
     }
-    if noCache, place.directory != nil || cacheSize != nil || rules != .standard {
-      throw ValidationError("--no-cache and --cache, --cache-size or --rules contradict each other.")
-    }
+    try refuse(
+      noCache && (place.directory != nil || cacheSize != nil || rules != .standard),
+      "--no-cache and --cache, --cache-size or --rules contradict each other.")
   }
 
   /// Nil with `--no-cache`.
-  func settings(_ environment: Environment) throws(CacheFailure) -> CacheSettings? {
+  func settings(_ environment: Environment) throws(StoreFailure) -> CacheSettings? {
     if noCache { return nil }
     var settings = try CacheSettings(place, environment)
     if let cacheSize { settings.bytesMax = Int(cacheSize.bytes) }
@@ -126,27 +108,14 @@ struct CacheOptions: ParsableArguments {
 
 /// Which cache a command is about.
 struct CachePlace: ParsableArguments {
-  @Option(
-    name: .customLong("cache"),
-    help: ArgumentHelp(
-      "The folder of the cache. Default: $XDG_CACHE_HOME/netspool/default, or ~/.cache/netspool/default.",
-      valueName: "dir"), completion: .directory)
-  var directory: String?
+  @Option("cache") var directory: String?
 
   func validate() throws {
-    if directory?.isEmpty == true { throw ValidationError("--cache is a folder.") }
+    try refuse(directory?.isEmpty == true, "--cache is a folder.")
   }
 
-  /// The folder, whether it is there or not. Nil when nothing names one.
+  /// The folder, whether it is there or not; by default that of the library's engines. Nil when nothing names one.
   func path(_ environment: Environment) -> String? {
-    directory ?? Self.defaultPath(environment)
-  }
-
-  /// Where the library's engines keep their caches as well (XDG Base Directory Specification: a relative path in
-  /// the variable counts as none).
-  static func defaultPath(_ environment: Environment) -> String? {
-    func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    let base = absolute("XDG_CACHE_HOME") ?? absolute("HOME").map { "\($0)/.cache" }
-    return base.map { "\($0)/netspool/default" }
+    directory ?? environment.folder("XDG_CACHE_HOME", ".cache").map { "\($0)/netspool/default" }
   }
 }

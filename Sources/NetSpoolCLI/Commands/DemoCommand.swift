@@ -17,16 +17,8 @@ struct DemoCommand: ParsableCommand {
   func run() throws {
     let stop = StopSwitch.onSignals()
     FileLimit.raise()
-    throw ExitCode(status(stop).code)
-  }
-
-  private func status(_ stop: StopSwitch) -> JobStatus {
-    do {
-      let reactor = try PollReactor()
-      return try DemoRun(options, environment: .process, stop: stop, reactor: reactor).run()
-    } catch {
-      Console.standardError().message("netspool: \(error)")
-      return .localIO
+    try JobStatus.exit { _ in
+      try DemoRun(options, environment: .process, stop: stop, reactor: try PollReactor()).run()
     }
   }
 }
@@ -48,8 +40,8 @@ struct DemoOptions: ParsableArguments {
   static let countMax = 1_000_000
 
   func validate() throws {
-    guard (1...Self.countMax).contains(count) else {
-      throw ValidationError("--count is a number from 1 to \(HumanText.count(Self.countMax)).")
-    }
+    try refuse(
+      !(1...Self.countMax).contains(count),
+      "--count is a number from 1 to \(HumanText.count(Self.countMax)).")
   }
 }

@@ -17,14 +17,10 @@ struct DoctorCommand: ParsableCommand {
     let checks = DoctorCheck.all(
       .process, cache: options.place.path(.process), frozen: options.frozen.path(.process))
     let sheet = FactSheet.doctor(.process, options, checks)
-    let text = options.json ? sheet.json : Array(sheet.text.utf8)
-    do throws(IOFailure) {
-      try Descriptor(borrowing: 1, named: "standard output").write(text)
-    } catch {
-      Console.standardError().message("netspool: \(error)")
-      throw ExitCode(JobStatus.localIO.code)
+    try JobStatus.exit { _ in
+      try StandardOutput.write(options.json ? sheet.json : Array(sheet.text.utf8))
+      return checks.contains { $0.verdict == .bad } ? .failedForGood : .allDone
     }
-    if checks.contains(where: { $0.verdict == .bad }) { throw ExitCode(JobStatus.failedForGood.code) }
   }
 }
 
@@ -73,10 +69,10 @@ extension FactSheet {
           link == nil
             ? .none("unknown: netlink is not permitted") : families.isEmpty ? .none("none") : .text(families)
         ),
-        ("interface", link?.interface.map { .text($0) } ?? .none("none")),
+        ("interface", link?.interface.map { .text($0.name) } ?? .none("none")),
         (
           "link",
-          link?.interface.map { _ in .text(link?.isCellular == true ? "cellular" : "local") } ?? .none("none")
+          link?.interface.map { .text($0.isCellular ? "cellular" : "local") } ?? .none("none")
         ),
       ])
   }
@@ -158,7 +154,7 @@ extension FactSheet {
     var entries: [(name: String, value: Value)] = [("directory", .text(directory))]
     do {
       entries += try state(of: directory, place, environment)
-    } catch let failure as FrozenFailure {
+    } catch let failure as StoreFailure {
       entries.append(("state", .text(failure.cause)))
     } catch {
       entries.append(("state", .text("\(error)")))
@@ -175,7 +171,7 @@ extension FactSheet {
         return [("state", .text("damaged (\(why)): the next request puts it aside"))]
       }
     } catch {
-      guard let owner = FrozenFailure.owner(error) else { throw FrozenFailure(directory, error) }
+      guard let owner = StoreFailure.owner(error) else { throw StoreFailure(.frozen, directory, error) }
       return [("state", .text("in use")), ("owner", .text(owner))]
     }
     let hold = try FrozenHold(try FrozenSettings(place, environment), nil)

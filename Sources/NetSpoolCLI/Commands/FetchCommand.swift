@@ -27,194 +27,71 @@ struct FetchCommand: ParsableCommand {
       valueName: "list|-|url"), completion: .file())
   var sources: [String] = []
 
-  @Option(
-    name: [.customShort("o"), .long],
-    help: ArgumentHelp(
-      "Write each body to a file in this folder, or into this tar, from the cache as from the network. Without it only "
-        + "the cache is filled.", valueName: "dir|x.tar"), completion: .file())
-  var output: String?
-
-  @Option(
-    help: ArgumentHelp("Write one JSON object per URL to this file.", valueName: "x.jsonl"),
-    completion: .file())
-  var results: String?
-
-  @Flag(help: "Skip what the results file has as done, and go on writing it. Needs --results.")
-  var resume = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Write the failed lines to this file; it can be the next run's list.", valueName: "x.txt"),
-    completion: .file())
-  var failed: String?
-
-  @Option(help: ArgumentHelp("Transfers at once: auto, or 1 to 1024.", valueName: "auto|n"))
-  var jobs = Jobs.auto
-
-  @Flag(help: "Leave out lines whose file is there already.")
-  var skipExisting = false
-
-  @Flag(
-    help: "Fetch what is newer than its file: asks with If-Modified-Since, and sets times as --remote-time.")
-  var newer = false
-
-  @Flag(name: [.customShort("R"), .long], help: "Give files the time of Last-Modified.")
-  var remoteTime = false
-
-  @Option(
-    help:
-      "Folders below --output: flat, host, path (as in the URL), hash2 (256 of them, for very many files).")
-  var tree = OutputTree.flat
-
-  @Option(
-    help:
-      "What files are called that the list does not name: url (as it ends), header (as the server says), final (as the last URL of redirects ends)."
-  )
-  var names = OutputNaming.url
-
-  @Option(
-    help: ArgumentHelp(
-      "Divide the tar: x-000000.tar, x-000001.tar, ... of so many items each, or with a unit of so many bytes.",
-      valueName: "n|bytes"))
-  var shardSize: ShardLimit?
-
-  @Flag(
-    name: .customLong("continue"), inversion: .prefixedNo,
-    help: "Go on with files over 8 MiB that broke off, and leave their parts. It is so unless told otherwise."
-  )
-  var continues = true
-
-  @Option(
-    help: ArgumentHelp("At most this many at once to one origin. Default: adapts, up to 64.", valueName: "n"))
-  var perOrigin: Int?
-
-  @Option(help: ArgumentHelp("Start at most this many: 50/s, 30/m, 10/h.", valueName: "n/s"))
-  var rate: RateLimiter?
-
-  @Option(help: ArgumentHelp("Start at most this many for one host: 2/s, 30/m, 10/h.", valueName: "n/s"))
-  var perHostRate: RateLimiter?
-
-  @Option(
-    help: ArgumentHelp(
-      "Stop with status 3 after more than this many failures: 100, 5%. A share is judged from \(ErrorBudget.percentFloor) lines on, and at the end.",
-      valueName: "n|p%"))
-  var maxErrors: ErrorBudget?
-
-  @Flag(
-    help:
-      "A body that is not a whole image (PNG, JPEG, GIF, WebP, AVIF, HEIF, BMP) is a failure: no file, nothing cached."
-  )
-  var imagesOnly = false
-
+  @Option("output", of: "fetch") var output: String?
+  @Option("results") var results: String?
+  @Flag("resume") var resume = false
+  @Option("failed") var failed: String?
+  @Option("jobs") var jobs = Jobs.auto
+  @Flag("skip-existing") var skipExisting = false
+  @Flag("newer") var newer = false
+  @Flag("remote-time") var remoteTime = false
+  @Option("tree") var tree = OutputTree.flat
+  @Option("names") var names = OutputNaming.url
+  @Option("shard-size") var shardSize: ShardLimit?
+  @Flag("continue", of: "fetch") var continues = true
+  @Option("per-origin") var perOrigin: Int?
+  @Option("rate") var rate: RateLimiter?
+  @Option("per-host-rate") var perHostRate: RateLimiter?
+  @Option("max-errors") var maxErrors: ErrorBudget?
+  @Flag("images-only") var imagesOnly = false
   @OptionGroup var pictures: ThumbnailOptions
-
-  @Flag(
-    help:
-      "Fetch nothing that an origin's robots.txt (RFC 9309) keeps from machines of this User-Agent, and keep nothing whose X-Robots-Tag is noai, noimageai, noindex or none."
-  )
-  var robots = false
-
-  @Flag(
-    help:
-      "Print what would be fetched, as URL, tab, name. Nothing is sent or written; the cache is not asked.")
-  var dryRun = false
-
-  @Flag(help: "Record the SHA-256 of each file in the results.")
-  var checksum = false
-
-  @Option(
-    help: ArgumentHelp("Write an HTTP archive (HAR 1.2) without bodies, secrets masked.", valueName: "x.har"),
-    completion: .file())
-  var har: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Take only this part of the list, counted from 0: 0/4 to 3/4. Default: from JOB_COMPLETION_INDEX and "
-        + "NETSPOOL_SHARDS, or SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT.", valueName: "i/n"))
-  var shard: Shard?
-
-  @Option(
-    help:
-      "Progress on standard error: auto (a bar on a terminal, a line every 10 s in a log), always, never, lines."
-  )
-  var progress = ProgressMode.auto
-
-  @Flag(
-    name: [.customShort("q"), .long, .customShort("s"), .customLong("silent")],
-    help: "No progress, no failures, no summary; only what stops the job.")
-  var quiet = false
-
-  @Flag(help: "Print the summary as JSON on standard output.")
-  var json = false
-
-  @Flag(
-    name: [.customShort("g"), .long],
-    help: "Take brackets and braces in URLs of the command line as they stand.")
-  var globoff = false
+  @Flag("robots") var robots = false
+  @Flag("dry-run") var dryRun = false
+  @Flag("checksum") var checksum = false
+  @Option("har") var har: String?
+  @Option("shard") var shard: Shard?
+  @Option("progress") var progress = ProgressMode.auto
+  @Flag("quiet") var quiet = false
+  @Flag("json", of: "fetch") var json = false
+  @Flag("globoff") var globoff = false
 
   // Without titles: titled groups stand before all others in the help, and would hide what everybody needs.
   @OptionGroup var cache: CacheOptions
-
   @OptionGroup var request: RequestOptions
-
   @OptionGroup var account: CredentialOptions
-
   @OptionGroup var cookies: CookieOptions
-
   @OptionGroup var connection: ConnectionOptions
-
-  @Option(
-    name: [.customShort("K"), .long],
-    help: ArgumentHelp(
-      "Read options from this file, written as the configuration file or as curl's; '-' is standard input.",
-      valueName: "file"), completion: .file())
-  var config: [String] = []
-
-  @Flag(help: "Pay no attention to the configuration file.")
-  var noConfig = false
+  @Option("config") var config: [String] = []
+  @Flag("no-config") var noConfig = false
 
   func run() throws {
     let stop = StopSwitch.onSignals()
     FileLimit.raise()
-    throw ExitCode(status(stop).code)
-  }
-
-  private func status(_ stop: StopSwitch) -> JobStatus {
-    let console = Console.standardError()
-    do throws(IOFailure) {
-      let run = FetchRun(
+    try JobStatus.exit { console in
+      FetchRun(
         options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
-        reactor: try PollReactor())
-      return run.runOnNetwork()
-    } catch {
-      console.message("netspool: \(error)")
-      return .localIO
+        reactor: try PollReactor()
+      ).runOnNetwork()
     }
   }
 
   func validate() throws {
-    guard !sources.isEmpty else {
-      throw ValidationError("Nothing to fetch: name a list, URLs, or '-' for standard input.")
-    }
+    try refuse(sources.isEmpty, "Nothing to fetch: name a list, URLs, or '-' for standard input.")
     guard sources.count(where: { $0 == "-" }) <= 1 else {
       throw ValidationError("'-' can be given once: standard input can be read once.")
     }
     if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
       throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
     }
-    if cookies.cookieJar != nil || !cookies.files.isEmpty {
-      throw ValidationError("For a list, --cookie is 'name=value', and there is no --cookie-jar.")
-    }
-    if account.signing?.isWhole == false {
-      throw ValidationError("For a list, --aws-sigv4 is whole: 'aws:amz:region:service'.")
-    }
-    if pictures.maxSide != nil, robots {
-      throw ValidationError("--robots and --thumbnail contradict each other.")
-    }
-    if pictures.maxSide != nil, checksum || remoteTime || newer || request.limitRate != nil {
-      throw ValidationError(
-        "--thumbnail goes with none of --checksum, --newer, --remote-time and --limit-rate.")
-    }
+    try refuse(
+      cookies.cookieJar != nil || !cookies.files.isEmpty,
+      "For a list, --cookie is 'name=value', and there is no --cookie-jar.")
+    try refuse(
+      account.signing?.isWhole == false, "For a list, --aws-sigv4 is whole: 'aws:amz:region:service'.")
+    try refuse(pictures.maxSide != nil && robots, "--robots and --thumbnail contradict each other.")
+    try refuse(
+      pictures.maxSide != nil && (checksum || remoteTime || newer || request.limitRate != nil),
+      "--thumbnail goes with none of --checksum, --newer, --remote-time and --limit-rate.")
     try validateFiles()
   }
 
@@ -230,47 +107,35 @@ struct FetchCommand: ParsableCommand {
   var landsBodies: Bool { writesTar || namesLate }
 
   private func validateTar() throws {
-    if namesLate, output == nil || writesTar || skipExisting || newer || pictures.maxSide != nil {
-      throw ValidationError(
-        "--names header and final need --output DIR, and go with none of --skip-existing, --newer and --thumbnail."
-      )
-    }
-    if !writesTar, shardSize != nil { throw ValidationError("--shard-size needs --output x.tar.") }
-    if writesTar, skipExisting || newer {
-      throw ValidationError(
-        "--skip-existing and --newer look at files; what a tar has is not fetched again anyway.")
-    }
+    try refuse(
+      namesLate && (output == nil || writesTar || skipExisting || newer || pictures.maxSide != nil),
+      "--names header and final need --output DIR, and go with none of --skip-existing, --newer and --thumbnail."
+    )
+    try refuse(!writesTar && shardSize != nil, "--shard-size needs --output x.tar.")
+    try refuse(
+      writesTar && (skipExisting || newer),
+      "--skip-existing and --newer look at files; what a tar has is not fetched again anyway.")
     if let output, [".tar.gz", ".tgz", ".tar.xz", ".tar.zst", ".tar.bz2"].contains(where: output.hasSuffix) {
       throw ValidationError("A tar is not compressed: name it x.tar.")
     }
   }
 
   private func validateFiles() throws {
-    if output == "-" {
-      throw ValidationError("--output is a folder or a tar; 'netspool get' writes to standard output.")
-    }
-    if resume && results == nil {
-      throw ValidationError("--resume needs --results: that file says what is done.")
-    }
-    if resume && results == "-" {
-      throw ValidationError("--resume cannot read back results from standard output; name a file.")
-    }
+    try refuse(output == "-", "--output is a folder or a tar; 'netspool get' writes to standard output.")
+    try refuse(resume && results == nil, "--resume needs --results: that file says what is done.")
+    try refuse(
+      resume && results == "-", "--resume cannot read back results from standard output; name a file.")
     try validateTar()
-    if output == nil, skipExisting || newer || remoteTime || tree != .flat {
-      throw ValidationError("--skip-existing, --newer, --remote-time and --tree need --output.")
-    }
-    if namesLate, tree != .flat { throw ValidationError("--names header and final know no --tree.") }
-    if skipExisting && newer {
-      throw ValidationError("--skip-existing leaves out what --newer asks for: name one.")
-    }
-    if checksum && output == nil {
-      throw ValidationError("--checksum needs --output: it is taken of the files written.")
-    }
+    try refuse(
+      output == nil && (skipExisting || newer || remoteTime || tree != .flat),
+      "--skip-existing, --newer, --remote-time and --tree need --output.")
+    try refuse(namesLate && tree != .flat, "--names header and final know no --tree.")
+    try refuse(skipExisting && newer, "--skip-existing leaves out what --newer asks for: name one.")
+    try refuse(checksum && output == nil, "--checksum needs --output: it is taken of the files written.")
     let onStandardOutput = [results == "-", failed == "-", har == "-", json, dryRun].count { $0 }
-    if onStandardOutput > 1 {
-      throw ValidationError(
-        "Only one of --results -, --failed -, --har -, --json and --dry-run can have standard output.")
-    }
+    try refuse(
+      onStandardOutput > 1,
+      "Only one of --results -, --failed -, --har -, --json and --dry-run can have standard output.")
   }
 }
 

@@ -25,7 +25,7 @@ struct FrozenListCommand: ParsableCommand {
   @OptionGroup var place: FrozenPlace
 
   func run() throws {
-    try JobStatus.exit(Console.standardError()) { console in
+    try JobStatus.exit { console in
       try FrozenKeeper(place: place, console: console).list(dead: dead, asJSON: json)
     }
   }
@@ -51,11 +51,11 @@ struct FrozenShowCommand: ParsableCommand {
   @OptionGroup var place: FrozenPlace
 
   func validate() throws {
-    if curl, json { throw ValidationError("--curl and --json say how: name one.") }
+    try refuse(curl && json, "--curl and --json say how: name one.")
   }
 
   func run() throws {
-    try JobStatus.exit(Console.standardError()) { console in
+    try JobStatus.exit { console in
       try FrozenKeeper(place: place, console: console).show(ids, as: curl ? .curl : json ? .json : .text)
     }
   }
@@ -76,7 +76,7 @@ struct FrozenThawCommand: ParsableCommand {
 
   func run() throws {
     let stop = StopSwitch.onSignals()
-    try JobStatus.exit(Console.standardError()) { console in
+    try JobStatus.exit { console in
       try ThawRun(options: options, console: console, stop: stop).run()
     }
   }
@@ -88,19 +88,12 @@ struct FrozenReviveCommand: ParsableCommand {
     commandName: "revive", abstract: "Have dead letters sent after all, with their old keys.",
     discussion: "They wait again; 'netspool frozen thaw' sends them.")
 
-  @Argument(help: "Their numbers.")
-  var ids: [UInt64] = []
-
-  @Flag(help: "All that 'frozen list --dead' shows.")
-  var all = false
-
+  @OptionGroup var choice: FrozenChoice
   @OptionGroup var place: FrozenPlace
 
-  func validate() throws { try FrozenChoice.check(ids, all) }
-
   func run() throws {
-    try JobStatus.exit(Console.standardError()) { console in
-      try FrozenKeeper(place: place, console: console).revive(all ? nil : ids)
+    try JobStatus.exit { console in
+      try FrozenKeeper(place: place, console: console).revive(choice.chosen)
     }
   }
 }
@@ -111,68 +104,40 @@ struct FrozenDropCommand: ParsableCommand {
     commandName: "drop", abstract: "Give requests up, and forget dead letters.",
     discussion: "What was dropped is gone: it can neither be sent nor revived.")
 
-  @Argument(help: "Their numbers.")
-  var ids: [UInt64] = []
-
-  @Flag(help: "All that waits and all dead letters.")
-  var all = false
-
+  @OptionGroup var choice: FrozenChoice
   @OptionGroup var place: FrozenPlace
 
-  func validate() throws { try FrozenChoice.check(ids, all) }
-
   func run() throws {
-    try JobStatus.exit(Console.standardError()) { console in
-      try FrozenKeeper(place: place, console: console).drop(all ? nil : ids)
+    try JobStatus.exit { console in
+      try FrozenKeeper(place: place, console: console).drop(choice.chosen)
     }
   }
 }
 
 /// Some by their numbers, or all.
-private enum FrozenChoice {
-  static func check(_ ids: [UInt64], _ all: Bool) throws {
-    if ids.isEmpty != all { throw ValidationError("Name the numbers, or --all.") }
-  }
+struct FrozenChoice: ParsableArguments {
+  @Argument(help: "Their numbers.")
+  var ids: [UInt64] = []
+
+  @Flag(help: "All dead letters; 'drop' takes all that waits as well.")
+  var all = false
+
+  func validate() throws { try refuse(ids.isEmpty != all, "Name the numbers, or --all.") }
+
+  /// Nil is all.
+  var chosen: [UInt64]? { all ? nil : ids }
 }
 
 /// How `post` freezes.
 struct FreezingOptions: ParsableArguments {
-  @Flag(
-    help: ArgumentHelp(
-      "Keep the request on disk until the origin has answered. Prints its ticket as soon as it is there, and goes on "
-        + "trying until it is sent."))
-  var freeze = false
-
-  @Flag(help: "With --freeze: leave as soon as it is on disk. 'netspool frozen thaw' sends it.")
-  var detach = false
-
+  @Flag("freeze") var freeze = false
+  @Flag("detach") var detach = false
   @OptionGroup var place: FrozenPlace
-
-  @Option(
-    help: ArgumentHelp(
-      "Requests of one lane go one at a time, in order. Default: all to one origin are one lane.",
-      valueName: "name"))
-  var lane: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "As long as a request with this key waits, another one adds nothing and waits for it.", valueName: "key"
-    ))
-  var dedupe: String?
-
-  @Option(help: ArgumentHelp("A name of your own for it, shown by 'frozen list'.", valueName: "name"))
-  var tag: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Give up what could not be sent for this long: 12h, 7d. Default: 7d.", valueName: "time"))
-  var expires: TimeSpan?
-
-  @Flag(
-    help: ArgumentHelp(
-      "Print the ticket as one JSON object. The answer's body then goes nowhere unless --output names a file."
-    ))
-  var jsonOutput = false
+  @Option("lane") var lane: String?
+  @Option("dedupe") var dedupe: String?
+  @Option("tag") var tag: String?
+  @Option("expires") var expires: TimeSpan?
+  @Flag("json-output") var jsonOutput = false
 
   func validate() throws {
     let others = [
@@ -217,9 +182,7 @@ struct ThawOptions: ParsableArguments {
 
   func validate() throws {
     try HeaderWord.check(headerWords)
-    if headerWords.count != header.count {
-      throw ValidationError("--header takes no file here: 'Name: value'.")
-    }
+    try refuse(headerWords.count != header.count, "--header takes no file here: 'Name: value'.")
   }
 
   var header: [HeaderField] {
@@ -229,26 +192,16 @@ struct ThawOptions: ParsableArguments {
 
 /// Which store of frozen requests a command is about.
 struct FrozenPlace: ParsableArguments {
-  @Option(
-    name: .customLong("frozen-store"),
-    help: ArgumentHelp(
-      "The folder of the frozen requests, one for all calls. Default: $XDG_STATE_HOME/netspool/tool, or "
-        + "~/.local/state/netspool/tool.", valueName: "dir"), completion: .directory)
-  var directory: String?
+  @Option("frozen-store") var directory: String?
 
   func validate() throws {
-    if directory?.isEmpty == true { throw ValidationError("--frozen-store is a folder.") }
+    try refuse(directory?.isEmpty == true, "--frozen-store is a folder.")
   }
 
-  /// The folder, whether it is there or not. Nil when nothing names one.
-  func path(_ environment: Environment) -> String? { directory ?? Self.defaultPath(environment) }
-
-  /// Not that of the library's engines: a store has one owner, and a program that runs would keep this one out. (XDG
-  /// Base Directory Specification: a relative path in the variable counts as none.)
-  static func defaultPath(_ environment: Environment) -> String? {
-    func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    let base = absolute("XDG_STATE_HOME") ?? absolute("HOME").map { "\($0)/.local/state" }
-    return base.map { "\($0)/netspool/tool" }
+  /// The folder, whether it is there or not. Nil when nothing names one. Not that of the library's engines: a store has one
+  /// owner, and a program that runs would keep this one out.
+  func path(_ environment: Environment) -> String? {
+    directory ?? environment.folder("XDG_STATE_HOME", ".local/state").map { "\($0)/netspool/tool" }
   }
 
   /// As it was given, for a command that is to be pasted.

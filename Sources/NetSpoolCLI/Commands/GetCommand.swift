@@ -14,39 +14,28 @@ struct GetCommand: ParsableCommand {
       What differs from curl: redirects are followed and compressed bodies asked for (--no-location, --no-compressed); a \
       status of 400 and more ends with exit status 1, and its body goes to standard output only (-f: nowhere, --no-fail: \
       to a file as well); a file appears when it is whole, and -C - goes on with a part of its own; Basic over plain http \
-      to another machine needs --in-clear; failures that may pass are tried again (--retry 0); [1-9] and {a,b} in URLs \
-      mean nothing: fetch takes lists. The cache is left alone unless --cached or --cache asks for it.
+      to another machine needs --in-clear; failures that may pass are tried again (--retry 0). The cache is left alone \
+      unless --cached or --cache asks for it.
       """)
 
   @OptionGroup var words: ExchangeWords
-
   @OptionGroup(title: "Where the answer goes") var target: TargetOptions
-
   @OptionGroup(title: "What to send") var body: BodyOptions
-
   @OptionGroup(title: "Who is asking") var account: CredentialOptions
-
   @OptionGroup(title: "Cookies") var cookies: CookieOptions
-
   @OptionGroup(title: "The request") var request: RequestOptions
-
   @OptionGroup(title: "The connection") var connection: ConnectionOptions
 
-  @Flag(
-    help: ArgumentHelp(
-      "Use the cache: take what is fresh in it from there, and keep what comes. Without it, get asks the server as "
-        + "curl does. Implied by --cache."))
-  var cached = false
-
+  @Flag("cached") var cached = false
   @OptionGroup var place: CachePlace
 
-  func validate() throws { try exchange.validate() }
+  func validate() throws { try validateTogether() }
 
   var usesCache: Bool { cached || place.directory != nil }
 
   func run() throws {
     let stop = StopSwitch.onSignals()
-    try JobStatus.exit(Console.standardError()) { console in
+    try JobStatus.exit { console in
       try GetRun(options: self, console: console, stop: stop).run()
     }
   }

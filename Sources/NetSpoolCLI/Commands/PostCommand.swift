@@ -23,58 +23,41 @@ struct PostCommand: ParsableCommand {
       """)
 
   @OptionGroup var words: ExchangeWords
-
   @OptionGroup(title: "Where the answer goes") var target: TargetOptions
-
   @OptionGroup(title: "What to send") var body: BodyOptions
-
   @OptionGroup(title: "Who is asking") var account: CredentialOptions
-
   @OptionGroup(title: "Cookies") var cookies: CookieOptions
-
   @OptionGroup(title: "The request") var request: RequestOptions
-
   @OptionGroup(title: "The connection") var connection: ConnectionOptions
-
-  @Option(
-    help: ArgumentHelp(
-      "Send this key with every attempt, so that the server acts once; makes a POST repeatable. With --freeze a key "
-        + "is drawn if none is given.", valueName: "key"))
-  var idempotencyKey: String?
-
+  @Option("idempotency-key") var idempotencyKey: String?
   @OptionGroup(title: "Freezing") var freezing: FreezingOptions
 
   /// The methods that change nothing, so that there is nothing to keep.
   private static let safeMethods = ["GET", "HEAD", "OPTIONS", "TRACE"]
 
   func validate() throws {
-    try exchange.validate()
+    try validateTogether()
     if let idempotencyKey, !Self.isKey(idempotencyKey) {
       throw ValidationError(
         "--idempotency-key is 1 to 255 printable ASCII characters, without '\"' and '\\'.")
     }
     guard freezing.freeze else { return }
-    let method = exchange.method ?? (exchange.target.head ? "HEAD" : exchange.body.inQuery ? "GET" : "POST")
-    if Self.safeMethods.contains(method) {
-      throw ValidationError("\(method) changes nothing, so it is not frozen: ask again with 'netspool get'.")
-    }
-    if exchange.request.limitRate != nil {
-      throw ValidationError("--limit-rate and --freeze contradict each other.")
-    }
-    if exchange.target.har != nil {
-      throw ValidationError("--har and --freeze contradict each other: others may send it.")
-    }
-    if exchange.account.signsIn {
-      throw ValidationError(
-        "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an "
-          + "Authorization of your own, and 'frozen thaw --header' gives it again.")
-    }
-    if exchange.asked.prefix(2).reduce(0, { count, _ in count + 1 }) > 1 {
+    let method = words.method ?? (target.head ? "HEAD" : body.inQuery ? "GET" : "POST")
+    try refuse(
+      Self.safeMethods.contains(method),
+      "\(method) changes nothing, so it is not frozen: ask again with 'netspool get'.")
+    try refuse(request.limitRate != nil, "--limit-rate and --freeze contradict each other.")
+    try refuse(target.har != nil, "--har and --freeze contradict each other: others may send it.")
+    try refuse(
+      account.signsIn,
+      "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an Authorization of your own, and 'frozen thaw --header' gives it again."
+    )
+    if asked.prefix(2).reduce(0, { count, _ in count + 1 }) > 1 {
       throw ValidationError("--freeze takes one URL at a time.")
     }
-    if exchange.body.uploads.contains("-") {
-      throw ValidationError("--upload-file - cannot be frozen; --file - can: it is read first.")
-    }
+    try refuse(
+      body.uploads.contains("-"), "--upload-file - cannot be frozen; --file - can: it is read first."
+    )
   }
 
   private static func isKey(_ text: String) -> Bool {
@@ -84,8 +67,8 @@ struct PostCommand: ParsableCommand {
 
   func run() throws {
     let stop = StopSwitch.onSignals()
-    try JobStatus.exit(Console.standardError()) { console in
-      if freezing.freeze && !exchange.curl {
+    try JobStatus.exit { console in
+      if freezing.freeze && !words.curl {
         return try FrozenPost(options: self, console: console, stop: stop).run()
       }
       return try GetRun(options: self, console: console, stop: stop).run()

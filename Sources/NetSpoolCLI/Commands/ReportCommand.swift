@@ -39,9 +39,9 @@ struct ReportMergeCommand: ParsableCommand {
     let inputs = files.compactMap(FileFacts.init(path:))
     for path in [output, failed] {
       guard let path, let status = FileFacts(path: path) else { continue }
-      if inputs.contains(where: status.isSameFile) {
-        throw ValidationError("'\(path)' is also one of the files to merge; it would be overwritten.")
-      }
+      try refuse(
+        inputs.contains(where: status.isSameFile),
+        "'\(path)' is also one of the files to merge; it would be overwritten.")
     }
     if let sentence = NamedOutput.clash([NamedOutput("--output", output), NamedOutput("--failed", failed)]) {
       throw ValidationError(sentence + ".")
@@ -52,32 +52,17 @@ struct ReportMergeCommand: ParsableCommand {
   }
 
   func run() throws {
-    do throws(IOFailure) {
-      try merge()
-    } catch {
-      Console.standardError().message("netspool: \(error)")
-      throw ExitCode(JobStatus.localIO.code)
-    }
-  }
-
-  private func merge() throws(IOFailure) {
-    let directory = Ledger.temporaryDirectory(.process)
-    let merge = ReportMerge(paths: files, ledger: Ledger(directory: directory))
-    let totals = try merge.run(
-      merged: try (output ?? (json || failed == "-" ? nil : "-")).map { path throws(IOFailure) in
-        try OutputFile.create(path)
-      },
-      failed: try failed.map { path throws(IOFailure) in FailedWriter(try OutputFile.create(path)) })
-    try Self.print(totals, json: json)
-  }
-
-  private static func print(_ totals: ReportMerge.Totals, json: Bool) throws(IOFailure) {
-    if json {
-      let output = try OutputFile.create("-")
-      try output.write(totals.summary.json(exitStatus: totals.summary.exitStatus))
-      try output.flush()
-    } else {
-      Console.standardError().message(totals.text)
+    try JobStatus.exit { console in
+      let merge = ReportMerge(paths: files, ledger: Ledger(directory: Ledger.temporaryDirectory(.process)))
+      let totals = try merge.run(
+        merged: try (output ?? (json || failed == "-" ? nil : "-")).map { try OutputFile.create($0) },
+        failed: try failed.map { FailedWriter(try OutputFile.create($0)) })
+      if json {
+        try StandardOutput.write(totals.summary.json(exitStatus: totals.summary.exitStatus))
+      } else {
+        console.message(totals.text)
+      }
+      return .allDone
     }
   }
 }

@@ -6,11 +6,9 @@ struct SchemaCommand: ParsableCommand {
     commandName: "schema", abstract: "Print the JSON Schema of the lines of a results file.")
 
   func run() throws {
-    do throws(IOFailure) {
+    try JobStatus.exit { _ in
       try StandardOutput.write(Array(Self.text.utf8))
-    } catch {
-      Console.standardError().message("netspool: \(error)")
-      throw ExitCode(JobStatus.localIO.code)
+      return .allDone
     }
   }
 

@@ -40,16 +40,7 @@ final class DemoFolder {
   /// Empty for what is no folder, and for a link to one.
   private static func names(in path: String) -> [String] {
     guard FileFacts(path: path, followsLinks: false)?.isDirectory == true else { return [] }
-    guard let directory = unsafe opendir(path) else { return [] }
-    defer { unsafe _ = closedir(directory) }
-    var names: [String] = []
-    while let entry = unsafe readdir(directory) {
-      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if name != "." && name != ".." { names.append(name) }
-    }
-    return names
+    return (try? LandingFolder.names(in: path)) ?? []
   }
 
   // MARK: Looking at files
@@ -57,37 +48,20 @@ final class DemoFolder {
   /// Counts the files that are not there or not, byte for byte, the thumbnail of their number.
   static func countWrong(_ files: [(name: String, number: Int)], in folder: String) -> Int {
     files.count { file in
-      (try? read("\(folder)/\(file.name)")) != Thumbnail.png(file.number)
+      let found = try? Descriptor(opening: "\(folder)/\(file.name)", O_RDONLY).readAll(atMost: 1 << 30)
+      return found != Thumbnail.png(file.number)
     }
-  }
-
-  private static func read(_ path: String) throws(IOFailure) -> [UInt8] {
-    var bytes: [UInt8] = []
-    try eachPiece(path) { piece, _ in bytes += piece }
-    return bytes
   }
 
   /// Whether a file holds `count` bytes of the generated pattern.
   static func holdsPattern(_ path: String, count: Int) -> Bool {
     var (length, isRight) = (0, true)
     do throws(IOFailure) {
-      try eachPiece(path) { piece, offset in
-        isRight = isRight && BodyPattern.matches(piece, at: offset)
-        length = offset + piece.count
+      try Descriptor(opening: path, O_RDONLY).eachPiece { piece in
+        isRight = isRight && BodyPattern.matches(piece, at: length)
+        length += piece.count
       }
     } catch { return false }
     return isRight && length == count
-  }
-
-  private static func eachPiece(_ path: String, _ body: (ArraySlice<UInt8>, Int) -> Void) throws(IOFailure) {
-    let file = try Descriptor(opening: path, O_RDONLY)
-    var buffer = [UInt8](repeating: 0, count: OutputFile.bufferBytes)
-    var offset = 0
-    while true {
-      let count = try file.read(into: &buffer, at: 0, count: buffer.count)
-      if count == 0 { return }
-      body(buffer[..<count], offset)
-      offset += count
-    }
   }
 }

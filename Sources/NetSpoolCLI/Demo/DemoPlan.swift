@@ -140,14 +140,11 @@ final class DemoPipe: Sendable {
 
   private func copy(from readEnd: Int32, to path: String) throws(IOFailure) {
     let file = try OutputFile.create(path)
-    let source = Descriptor(borrowing: readEnd, named: "a pipe")
-    var buffer = [UInt8](repeating: 0, count: OutputFile.bufferBytes)
-    while true {
-      let got = try source.read(into: &buffer, at: 0, count: buffer.count)
-      if got == 0 { return try file.flush() }
-      try file.write(buffer[..<got])
-      count.withLock { $0 += Int64(got) }
+    try Descriptor(borrowing: readEnd, named: "a pipe").eachPiece { piece throws(IOFailure) in
+      try file.write(piece)
+      count.withLock { $0 += Int64(piece.count) }
     }
+    try file.flush()
   }
 
   /// Closes our end and waits until the other has everything; the number of bytes.

@@ -44,13 +44,6 @@ extension DemoRun {
     check(summary)
     checkFiles(plan.files)
   }
-
-  /// Now, since 1970.
-  static var milliseconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
-  }
 }
 
 /// A form that cannot be sent now.

@@ -58,12 +58,7 @@ final class DemoRun {
     return .allDone
   }
 
-  var stopped: JobStatus? {
-    switch stop.wish {
-    case .none: nil
-    case .drain(let signal), .quit(let signal): .signal(signal)
-    }
-  }
+  var stopped: JobStatus? { stop.status }
 
   /// One `fetch`, as the command would do it.
   ///
@@ -78,7 +73,7 @@ final class DemoRun {
     var run = FetchRun(
       options: try FetchCommand.parse(arguments), console: console, environment: environment,
       arguments: ["fetch"] + arguments, stop: stop, reactor: reactor)
-    run.cacheClock = { Self.milliseconds + hours * 3_600_000 }
+    run.cacheClock = { Int64(WallTime.now / .milliseconds(1)) + hours * 3_600_000 }
     var summary = Summary()
     run.onEnd = { summary = $0.summary }
     let status = numbers.measure(origin) { run.runOnNetwork() }

@@ -28,7 +28,7 @@ final class DemoTalk {
   func print(_ line: String) {
     guard outputFailure == nil else { return }
     do throws(IOFailure) {
-      try Descriptor(borrowing: 1, named: "standard output").write(Array("\(line)\n".utf8))
+      try StandardOutput.write(Array("\(line)\n".utf8))
     } catch {
       outputFailure = error
     }

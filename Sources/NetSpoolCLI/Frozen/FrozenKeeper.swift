@@ -56,7 +56,7 @@ struct FrozenKeeper {
   }
 
   private func deadLetters(_ count: Int) -> String {
-    "\(HumanText.count(count)) dead \(count == 1 ? "letter" : "letters"): "
+    "\(HumanText.plural(count, "dead letter", "dead letters")): "
       + FrozenAdvice.command(["list", "--dead"], place)
   }
 
@@ -126,8 +126,8 @@ struct FrozenSettings: Sendable {
   /// Values for fields that are not in the store.
   var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
 
-  init(_ place: FrozenPlace, _ environment: Environment) throws(FrozenFailure) {
-    guard let path = place.path(environment) else { throw .nowhere }
+  init(_ place: FrozenPlace, _ environment: Environment) throws(StoreFailure) {
+    guard let path = place.path(environment) else { throw .nowhere(.frozen) }
     directory = path
   }
 
@@ -143,8 +143,8 @@ struct FrozenSettings: Sendable {
 /// What a store's folder holds, found without opening it: looking must not make one.
 enum FrozenFiles {
   /// Whether there is a store. One that may not be looked at counts: opening it says why.
-  static func hasStore(in directory: String) throws(FrozenFailure) -> Bool {
-    if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(directory) }
+  static func hasStore(in directory: String) throws(StoreFailure) -> Bool {
+    if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(.frozen, directory) }
     if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }
     return errno != ENOENT && errno != ENOTDIR
   }
@@ -159,7 +159,7 @@ final class FrozenHold {
   let engine: NetworkEngine
 
   /// - Parameter console: hears of a damaged store; nil keeps quiet.
-  /// Throws `FrozenFailure`, and `NetworkError` for settings that the library refuses.
+  /// Throws `StoreFailure`, and `NetworkError` for settings that the library refuses.
   init(_ settings: FrozenSettings, _ console: Console?) throws {
     directory = settings.directory
     var configuration = NetworkEngine.Configuration()
@@ -170,7 +170,7 @@ final class FrozenHold {
     configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
     configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
     engine = try NetworkEngine(configuration: configuration)
-    do throws(FrozenFailure) {
+    do throws(StoreFailure) {
       try open(settings)
     } catch {
       engine.configuration.queue.close()
@@ -183,14 +183,14 @@ final class FrozenHold {
     }
   }
 
-  private func open(_ settings: FrozenSettings) throws(FrozenFailure) {
+  private func open(_ settings: FrozenSettings) throws(StoreFailure) {
     let deadline = ContinuousClock.now + .seconds(settings.patience)
     while true {
       do throws(NetworkError) {
         return try engine.useFreezing(settings.freezing)
       } catch {
         guard error.code == .storeInUse, ContinuousClock.now < deadline else {
-          throw FrozenFailure(directory, error)
+          throw StoreFailure(.frozen, directory, error)
         }
         // There is nothing to be woken by: the lock is another process's.
         usleep(Self.retryMicroseconds)
@@ -209,40 +209,5 @@ final class FrozenHold {
   func close(seconds: Double = 0) {
     engine.shutDownAndWait(deadline: .seconds(seconds))
     engine.configuration.queue.close()
-  }
-}
-
-/// A store of frozen requests that cannot be used. Ends a command with status 74: nothing was kept.
-struct FrozenFailure: Error, Equatable, CustomStringConvertible {
-  /// Nil when nothing says where it is.
-  let directory: String?
-  let cause: String
-
-  static let nowhere = FrozenFailure(
-    directory: nil,
-    cause: "neither XDG_STATE_HOME nor HOME names an absolute path; --frozen-store names a folder")
-
-  static func noDirectory(_ path: String) -> FrozenFailure {
-    FrozenFailure(directory: path, cause: "it is no directory")
-  }
-
-  private init(directory: String?, cause: String) {
-    self.directory = directory
-    self.cause = cause
-  }
-
-  init(_ directory: String, _ error: NetworkError) {
-    self.init(directory: directory, cause: Self.owner(error).map { "\($0) has it" } ?? error.storeSentence)
-  }
-
-  var description: String {
-    "cannot use the frozen store\(directory.map { " in \($0)" } ?? ""): \(cause)"
-  }
-
-  /// `process 42 (netspool)`; nil when that is not what is wrong.
-  static func owner(_ error: NetworkError) -> String? {
-    guard error.code == .storeInUse, error.cause != .layout else { return nil }
-    guard let process = error.subject else { return "another process" }
-    return "process \(process)" + (OtherProcess.name(of: process).map { " (\($0))" } ?? "")
   }
 }

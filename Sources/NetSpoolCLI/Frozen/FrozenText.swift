@@ -26,7 +26,7 @@ enum FrozenText {
 
   /// `2 attempts`
   static func attempts(_ count: Int) -> String {
-    count == 1 ? "1 attempt" : "\(HumanText.count(count)) attempts"
+    HumanText.plural(count, "attempt", "attempts")
   }
 
   /// Why it has not been sent yet; nil when nothing went wrong so far.
@@ -215,12 +215,5 @@ enum FrozenJSON {
     }
   }
 
-  private static func line(_ body: (inout JSONText) -> Void) -> [UInt8] {
-    var json = JSONText()
-    json.beginObject()
-    body(&json)
-    json.endObject()
-    json.endLine()
-    return json.bytes
-  }
+  private static func line(_ body: (inout JSONText) -> Void) -> [UInt8] { JSONText.object(body) + [0x0A] }
 }

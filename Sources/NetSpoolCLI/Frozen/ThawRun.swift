@@ -40,7 +40,7 @@ struct ThawRun {
   /// At the deadline and after a signal, for answers that may be on their way.
   private static let graceSeconds = 2.0
 
-  /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `FrozenFailure`.
+  /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     let deadline = DispatchTime.now() + options.timeout.seconds
     let gate = Gate()
@@ -118,10 +118,7 @@ struct ThawRun {
   }
 
   private func status(_ tally: Tally) -> JobStatus {
-    switch stop.wish {
-    case .drain(let signal), .quit(let signal): return .signal(signal)
-    case .none: break
-    }
+    if let status = stop.status { return status }
     if tally.failure != nil { return .localIO }
     if !tally.left.isEmpty || tally.held > 0 { return .failedForNow }
     return tally.dead > 0 ? .failedForGood : .allDone

@@ -8,10 +8,10 @@ struct GetExchange {
   /// Of the last attempt.
   private var operation: NetworkOperation
   let engine: NetworkEngine
-  let arguments: ExchangeArguments
+  let arguments: any ExchangeOptions
   let console: Console
   let stop: StopSwitch
-  let asked: ExchangeArguments.Asked
+  let asked: Asked
   /// Of all that are asked, from 0.
   let number: Int
   let talk: GetTalk?
@@ -19,8 +19,8 @@ struct GetExchange {
   private var known = WriteOut.Facts()
 
   init(
-    makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: ExchangeArguments,
-    console: Console, stop: StopSwitch, asked: ExchangeArguments.Asked, number: Int, talk: GetTalk?
+    makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: any ExchangeOptions,
+    console: Console, stop: StopSwitch, asked: Asked, number: Int, talk: GetTalk?
   ) {
     (self.talk, self.asked) = (talk, asked)
     (self.makeOperation, operation) = (makeOperation, makeOperation())
@@ -121,10 +121,7 @@ struct GetExchange {
   }
 
   private mutating func status(of error: NetworkError, _ target: GetTarget) throws -> JobStatus {
-    switch stop.wish {
-    case .drain(let signal), .quit(let signal): return .signal(signal)
-    case .none: break
-    }
+    if let status = stop.status { return status }
     if error.code == .sinkFailed {
       // The reader has what it wanted, as in `| head`.
       if error.errno != EPIPE { say(FailureAdvice.ofWriting(error, to: target.fileName)) }
@@ -201,11 +198,13 @@ extension GetExchange {
       if name == "-" { return try GetTarget(name) }
       let name = URLGlob.filled(name, asked.parts)
       let path = unclobbered(name.hasPrefix("/") ? name : folder + name)
-      if options.createDirs { try Self.makeParents(of: path) }
+      if options.createDirs, let slash = path.lastIndex(of: "/") {
+        try OutputFolder.make(String(path[...slash]))
+      }
       return try GetTarget(path)
     }
     if place == nil { return try GetTarget(nil) }
-    if options.createDirs, !folder.isEmpty { try Self.makeParents(of: folder) }
+    if options.createDirs { try OutputFolder.make(folder) }
     let name = OutputName.remote(operation.request.url)
     if options.remoteHeaderName { return GetTarget(in: folder, fallback: name ?? OutputName.fallback) }
     guard let name else {
@@ -218,14 +217,6 @@ extension GetExchange {
   private func unclobbered(_ path: String) -> String {
     guard options.noClobber, FileFacts(path: path) != nil else { return path }
     return (1...100).lazy.map { "\(path).\($0)" }.first { FileFacts(path: $0) == nil } ?? path
-  }
-
-  private static func makeParents(of path: String) throws(IOFailure) {
-    var made = path.hasPrefix("/") ? "/" : ""
-    for component in path.split(separator: "/").dropLast(path.hasSuffix("/") ? 0 : 1) {
-      made += component + "/"
-      guard unsafe mkdir(made, 0o777) == 0 || errno == EEXIST else { throw .last("make the folder", made) }
-    }
   }
 }
 

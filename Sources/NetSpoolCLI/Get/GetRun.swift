@@ -9,20 +9,18 @@ struct GetRun {
   let stop: StopSwitch
   var environment = Environment.process
 
-  private var arguments: ExchangeArguments { options.exchange }
-
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure` for an output that cannot be written,
-  /// and `CacheFailure`.
+  /// and `StoreFailure`.
   func run() throws -> JobStatus {
-    try arguments.target.redirectMessages()
-    let draft = try RequestDraft(arguments, standard: options.standardMethod)
-    if let note = draft.note, !arguments.target.isMute { console.message("netspool: \(note)") }
+    try options.target.redirectMessages()
+    let draft = try RequestDraft(options, standard: options.standardMethod)
+    if let note = draft.note, !options.target.isMute { console.message("netspool: \(note)") }
     let queue = try NetworkQueue()
-    let archive = try arguments.curl ? nil : arguments.target.har.map(HARWriter.init)
+    let archive = try options.words.curl ? nil : options.target.har.map(HARWriter.init)
     var configuration = try configuration(queue, draft)
     configuration.onEnd = archive?.record(configuration.headers)
-    let talk = arguments.target.verbose ? GetTalk() : nil
-    let watch = arguments.target.writeOut == nil ? nil : WireWatch()
+    let talk = options.target.verbose ? GetTalk() : nil
+    let watch = options.target.writeOut == nil ? nil : WireWatch()
     if talk != nil || watch != nil {
       configuration.onWire = { head in
         talk?.saw(head)
@@ -46,24 +44,24 @@ struct GetRun {
     throws
     -> JobStatus
   {
-    try arguments.account.requireScope(for: arguments.words.arguments)
-    let book = try arguments.account.book(environment)
-    let writeOut = try WriteOut(arguments.target.writeOut)
+    try options.account.requireScope(for: options.words.arguments)
+    let book = try options.account.book(environment)
+    let writeOut = try WriteOut(options.target.writeOut)
     for name in writeOut?.unknown ?? [] {
       console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
     }
-    if !arguments.curl, let cache = try options.cacheSettings(environment) {
+    if !options.words.curl, let cache = try options.cacheSettings(environment) {
       try engine.useCache(cache, console: console)
     }
     var status = JobStatus.allDone
-    for (number, asked) in arguments.asked.enumerated() {
+    for (number, asked) in options.asked.enumerated() {
       let makeOperation = { self.makeOperation(asked.url, asked.argument, engine, draft, book) }
-      if arguments.curl {
+      if options.words.curl {
         try printCommand(makeOperation(), asked.argument, draft)
         continue
       }
       var exchange = GetExchange(
-        makeOperation: makeOperation, engine: engine, arguments: arguments, console: console, stop: stop,
+        makeOperation: makeOperation, engine: engine, arguments: options, console: console, stop: stop,
         asked: asked, number: number, talk: talk)
       watch?.begin()
       let end = try exchange.run()
@@ -73,7 +71,7 @@ struct GetRun {
       if status == .allDone || end.isSignal { status = end }
       if end.isSignal { break }
     }
-    if !arguments.curl, let jar = arguments.cookies.cookieJar {
+    if !options.words.curl, let jar = options.cookies.cookieJar {
       try CookieFile.write(engine.cookieLines, to: jar)
     }
     return status
@@ -82,16 +80,16 @@ struct GetRun {
   private func configuration(
     _ queue: NetworkQueue, _ draft: RequestDraft
   ) throws(IOFailure) -> NetworkEngine.Configuration {
-    var configuration = arguments.request.engineConfiguration
-    arguments.connection.apply(to: &configuration, environment)
+    var configuration = options.request.engineConfiguration
+    options.connection.apply(to: &configuration, environment)
     configuration.omittedFields = draft.omitted
-    try arguments.cookies.apply(to: &configuration)
+    try options.cookies.apply(to: &configuration)
     configuration.queue = queue
     configuration.delivery = .loopThread
-    configuration.allowsCredentialsInClear = arguments.account.inClear
+    configuration.allowsCredentialsInClear = options.account.inClear
     configuration.receiveBufferBytes = 256 << 10
     // A body that keeps coming is given up only where somebody said so: a file may be as long as the disk.
-    if arguments.request.timeout == nil { configuration.timeouts.attempt = nil }
+    if options.request.timeout == nil { configuration.timeouts.attempt = nil }
     return configuration
   }
 
@@ -101,7 +99,7 @@ struct GetRun {
     var request = draft.request(for: url, number)
     options.finish(&request)
     let operation = engine.operation(request)
-    let certificate = arguments.connection.certificate
+    let certificate = options.connection.certificate
     if let account = book.credentials(for: url) {
       operation.setCredentials(certificate.map { $0.with(account) } ?? account)
     } else if let certificate {
@@ -114,7 +112,8 @@ struct GetRun {
     let command = operation.curlCommand(revealingSecrets: true)
     // What cannot be sent is a comment that says why.
     if command.hasPrefix("# ") { throw Mistake(String(command.dropFirst(2))) }
-    let words = arguments.curlWords(number, omitted: draft.omitted).map(ResumeCommand.quoted)
+    let words = CurlWords.of(try NetSpoolTool.words.get(), for: number, omitted: draft.omitted).map(
+      ResumeCommand.quoted)
     try StandardOutput.write(Array("\(([command] + words).joined(separator: " "))\n".utf8))
   }
 
@@ -131,37 +130,12 @@ extension JobStatus {
   fileprivate var isSignal: Bool { if case .signal = self { true } else { false } }
 }
 
-/// What the commands that send one request have in common.
-protocol ExchangeOptions {
-  var words: ExchangeWords { get }
-  var target: TargetOptions { get }
-  var body: BodyOptions { get }
-  var account: CredentialOptions { get }
-  var cookies: CookieOptions { get }
-  var request: RequestOptions { get }
-  var connection: ConnectionOptions { get }
-  /// The method of a request without a body.
-  var standardMethod: String { get }
-  /// Gives a request what only this command knows.
-  func finish(_ request: inout NetworkRequest)
-  /// Nil: without a cache.
-  func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings?
-}
-
-extension ExchangeOptions {
-  var exchange: ExchangeArguments {
-    ExchangeArguments(
-      words: words, target: target, body: body, account: account, cookies: cookies, request: request,
-      connection: connection)
-  }
-}
-
 extension GetCommand: ExchangeOptions {
   var standardMethod: String { "GET" }
 
   func finish(_ request: inout NetworkRequest) {}
 
-  func cacheSettings(_ environment: Environment) throws(CacheFailure) -> CacheSettings? {
+  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheSettings? {
     usesCache ? try CacheSettings(place, environment) : nil
   }
 }

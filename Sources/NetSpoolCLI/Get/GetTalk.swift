@@ -4,7 +4,7 @@ import Synchronization
 /// `get -v`: what is sent and received, as it is on the wire but for its secrets, and where the time went, on standard error.
 ///
 /// It is one of the operation's streams as well, so that the head of an answer from the cache stands before its body.
-final class GetTalk: DownloadStream {
+final class GetTalk: WatchingStream {
   private struct Wire {
     var sent = WireText()
     var received = WireText()

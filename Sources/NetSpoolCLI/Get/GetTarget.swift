@@ -221,7 +221,7 @@ final class RestStream: DownloadStream {
 }
 
 /// Writes the head of an answer to a file of its own, and nothing of its body.
-final class HeadDumpStream: DownloadStream {
+final class HeadDumpStream: WatchingStream {
   private let dump: @Sendable ([UInt8]) throws(IOFailure) -> Void
 
   init(_ dump: @escaping @Sendable ([UInt8]) throws(IOFailure) -> Void) { self.dump = dump }

@@ -19,16 +19,16 @@ struct RequestDraft {
   private let uploads: [String]
 
   /// Throws for files that cannot be read, and reads standard input where it is asked for.
-  init(_ arguments: ExchangeArguments, standard: String) throws {
+  init(_ arguments: any ExchangeOptions, standard: String) throws {
     var fields = try arguments.request.fields()
     let options = arguments.body
-    method = arguments.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
-    uploadMethod = arguments.method ?? "PUT"
+    method = arguments.words.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
+    uploadMethod = arguments.words.method ?? "PUT"
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
     let inQuery = (options.inQuery ? options.texts : []) + options.urlQuery.map { $0.part(.encoded) }
     query = String(decoding: try BodyOptions.joined(inQuery), as: UTF8.self)
     uploads = options.uploads
-    if !arguments.curl { try options.requireFiles() }
+    if !arguments.words.curl { try options.requireFiles() }
     if !options.json.isEmpty {
       if !fields.names("Content-Type") { fields.sent.set("Content-Type", "application/json") }
       if !fields.names("Accept") { fields.sent.set("Accept", "application/json") }
@@ -164,17 +164,12 @@ extension Multipart {
 
 /// A pipe or a device as it comes. It can be read once, so the request is not repeated.
 final class PipeStream: UploadStream {
-  private let input: Result<Owner, IOFailure>
-
-  private final class Owner: Sendable {
-    let descriptor: Descriptor
-    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
-  }
+  private let input: Result<SharedDescriptor, IOFailure>
 
   /// Opens it, and waits for its writer.
   init(_ path: String) {
     do throws(IOFailure) {
-      input = .success(Owner(try Descriptor.reading(path)))
+      input = .success(SharedDescriptor(try Descriptor.reading(path)))
     } catch {
       input = .failure(error)
     }

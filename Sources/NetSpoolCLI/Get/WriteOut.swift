@@ -254,25 +254,23 @@ extension WriteOut.Facts {
 
   /// All variables as an object on one line.
   fileprivate var json: String {
-    var json = JSONText()
-    json.beginObject()
-    for name in Self.names { json.field(name, raw: self[name]?.json ?? []) }
-    json.endObject()
-    return String(decoding: json.bytes, as: UTF8.self)
+    let json = JSONText.object { json in
+      for name in Self.names { json.field(name, raw: self[name]?.json ?? []) }
+    }
+    return String(decoding: json, as: UTF8.self)
   }
 
   /// The fields of the answer in small letters, each an array.
   fileprivate var headerJSON: String {
-    var json = JSONText()
-    json.beginObject()
     let headers = response?.headers ?? NetworkRequest.Headers()
     var seen: Set<String> = []
-    for field in headers where seen.insert(field.name.lowercased()).inserted {
-      json.array(field.name.lowercased()) { json in
-        for value in headers.values(for: field.name) { json.element(value) }
+    let json = JSONText.object { json in
+      for field in headers where seen.insert(field.name.lowercased()).inserted {
+        json.array(field.name.lowercased()) { json in
+          for value in headers.values(for: field.name) { json.element(value) }
+        }
       }
     }
-    json.endObject()
-    return String(decoding: json.bytes, as: UTF8.self)
+    return String(decoding: json, as: UTF8.self)
   }
 }

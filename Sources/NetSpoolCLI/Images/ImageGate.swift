@@ -1,7 +1,6 @@
 import Dispatch
 import Glibc
 import NetSpool
-import Synchronization
 
 /// `--images-only`: a body gets its name only once it was looked at and found to be a whole image.
 ///
@@ -16,7 +15,6 @@ final class ImageGate: Sendable {
   }
 
   private let queue = DispatchQueue(label: "netspool.images")
-  private let landed = Atomic(0)
   /// For bodies that go to no file; made when there is no output folder.
   private let folder: String?
 
@@ -27,10 +25,7 @@ final class ImageGate: Sendable {
 
   /// A name that no other body has, in the target's folder, so that a rename is all that is left to do.
   func landing(for target: String?) -> String {
-    let number = landed.add(1, ordering: .relaxed).newValue
-    let name = ".netspool-\(OwnName.word)-\(number)"
-    guard let target else { return "\(folder ?? ".")/\(name)" }
-    return target[..<(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)] + name
+    OwnName.beside(target ?? "\(folder ?? ".")/")
   }
 
   /// Looks at what has landed and gives it its name or removes it. The answer comes on a thread of the gate's.

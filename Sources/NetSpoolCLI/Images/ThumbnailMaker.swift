@@ -1,9 +1,7 @@
 #if Images
 import Dispatch
-import Glibc
 import NetSpool
 import NetSpoolImages
-import Synchronization
 
 /// `--thumbnail`: from an operation to a file with a thumbnail, or to the reason why there is none.
 final class ThumbnailMaker: Sendable {
@@ -14,7 +12,6 @@ final class ThumbnailMaker: Sendable {
   private let pool: PicturePool
   /// Files are written one at a time, behind the decoders.
   private let files = DispatchQueue(label: "netspool.thumbnails")
-  private let written = Atomic(0)
 
   /// Nil without the option.
   init?(_ options: ThumbnailOptions) {
@@ -49,7 +46,7 @@ final class ThumbnailMaker: Sendable {
     var outcome = FetchOutcome(made.response, after: parcel.attempts)
     if let path = parcel.path {
       do throws(IOFailure) {
-        try write([UInt8](made.body), to: path)
+        try WholeFile.replace(path, [UInt8](made.body))
       } catch {
         return FetchOutcome(local: error.code)
       }
@@ -61,19 +58,6 @@ final class ThumbnailMaker: Sendable {
       width: made.image.pixelWidth, height: made.image.pixelHeight, format: transform.format.rawValue,
       sourceBytes: Int64(made.sourceBytes), transform: transformText)
     return outcome
-  }
-
-  /// Beside its place first, so that nobody finds half of it.
-  private func write(_ bytes: [UInt8], to path: String) throws(IOFailure) {
-    let folder = path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]
-    let draft = "\(folder).netspool-\(OwnName.word)-t\(written.add(1, ordering: .relaxed).newValue)"
-    do throws(IOFailure) {
-      try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_TRUNC).write(bytes)
-      guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }
-    } catch {
-      unsafe _ = unlink(draft)
-      throw error
-    }
   }
 }
 

@@ -253,14 +253,11 @@ extension FetchJob {
   }
 
   private func heedSignals() {
-    switch around.stop.wish {
-    case .none: return
-    case .drain(let signal): stop(.signal(signal))
-    case .quit(let signal):
-      stop(.signal(signal))
-      if !hasCancelledAll { around.fetcher.cancelAll() }
-      hasCancelledAll = true
-    }
+    guard let status = around.stop.status else { return }
+    stop(status)
+    guard case .quit = around.stop.wish, !hasCancelledAll else { return }
+    around.fetcher.cancelAll()
+    hasCancelledAll = true
   }
 
   /// Pulls nothing more and lets what is under way end. The first cause names the exit status.

@@ -128,11 +128,10 @@ final class FetchPlan {
   }
 }
 
-/// `--rate`: a token bucket over the starts of fetches. Time comes from outside, in nanoseconds.
+/// A token bucket: `--rate` has one of the starts of fetches, `--limit-rate` one of bytes. Time comes from outside, in nanoseconds.
 struct RateLimiter: Equatable, Sendable {
-  /// Starts per second.
   let perSecond: Double
-  /// How many may start at once after a pause: a tenth of a second's worth, at least one.
+  /// How many there are at once after a pause: a tenth of a second's worth, at least one.
   let burst: Double
   private var tokens: Double
   private var lastRefill: Int64?
@@ -167,6 +166,14 @@ struct RateLimiter: Equatable, Sendable {
       return nil
     }
     return max(1, Int64(((1 - tokens) / perSecond * 1e9).rounded(.up)))
+  }
+
+  /// Takes as many of `count` as there are.
+  mutating func take(upTo count: Int, now: Int64) -> Int {
+    refill(now)
+    let taken = min(count, Int(tokens))
+    tokens -= Double(taken)
+    return taken
   }
 
   private mutating func refill(_ now: Int64) {

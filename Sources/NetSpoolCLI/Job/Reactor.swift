@@ -21,11 +21,7 @@ final class PollReactor: Reactor {
 
   init() throws(IOFailure) { event = try WakePipe() }
 
-  var now: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
+  var now: Int64 { MonotonicTime.now }
 
   func wait(input: Int32?, timeout: Int64?) {
     // poll passes over negative descriptors.

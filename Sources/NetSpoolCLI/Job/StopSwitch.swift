@@ -49,6 +49,16 @@ final class StopSwitch: Sendable {
   }
 }
 
+extension StopSwitch {
+  /// What the process then tells its caller; nil as long as nothing is wished.
+  var status: JobStatus? {
+    switch wish {
+    case .none: nil
+    case .drain(let signal), .quit(let signal): .signal(signal)
+    }
+  }
+}
+
 /// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`: the first drains, the second quits.
 ///
 /// A thread of its own waits with `sigwait`, so there is no signal handler with its forbidden calls, and a

@@ -152,13 +152,11 @@ enum LineForm {
 
   /// A row as a JSON object: a line that needs no columns in another one.
   static func object(_ row: ArraySlice<UInt8>, _ head: TableRow.Head) -> [UInt8] {
-    var json = JSONText()
-    json.beginObject()
-    for (number, field) in TableRow.fields(row, head.separator).enumerated() where !field.isEmpty {
-      json.field(number < head.names.count ? head.names[number] : "column \(number + 1)", field)
+    JSONText.object { json in
+      for (number, field) in TableRow.fields(row, head.separator).enumerated() where !field.isEmpty {
+        json.field(number < head.names.count ? head.names[number] : "column \(number + 1)", field)
+      }
     }
-    json.endObject()
-    return json.bytes
   }
 
   /// The line that is read back as this item. Plain where that says the same, else a JSON object: a tab inside of a field would
@@ -170,17 +168,15 @@ enum LineForm {
       options.others.isEmpty && words.last?.last != " "
       && words.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }
     if isPlain { return Array(words.joined(separator: "\t").utf8) }
-    var json = JSONText()
-    json.beginObject()
-    json.field("url", url)
-    json.field("out", output)
-    json.field("sha256", options.sha256)
-    json.field("priority", options.priority?.rawValue)
-    for field in options.headers { json.field("header", "\(field.name): \(field.value ?? "")") }
-    for mirror in options.mirrors { json.field("mirror", mirror) }
-    for other in options.others { json.field(other.name, raw: other.json) }
-    json.endObject()
-    return json.bytes
+    return JSONText.object { json in
+      json.field("url", url)
+      json.field("out", output)
+      json.field("sha256", options.sha256)
+      json.field("priority", options.priority?.rawValue)
+      for field in options.headers { json.field("header", "\(field.name): \(field.value ?? "")") }
+      for mirror in options.mirrors { json.field("mirror", mirror) }
+      for other in options.others { json.field(other.name, raw: other.json) }
+    }
   }
 
   private static func set(_ name: String, _ value: String, in item: inout ListItem) throws(Mistake) {

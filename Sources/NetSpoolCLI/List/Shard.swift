@@ -65,10 +65,6 @@ extension Shard {
     var origin: String
   }
 
-  struct Mistake: Error, Equatable, CustomStringConvertible {
-    var description: String
-  }
-
   /// Reads `JOB_COMPLETION_INDEX` (Kubernetes Indexed Jobs) or `SLURM_ARRAY_TASK_ID`, with the number of
   /// shards from `NETSPOOL_SHARDS`, for Slurm else from `SLURM_ARRAY_TASK_COUNT`.
   ///
@@ -86,7 +82,7 @@ extension Shard {
     }
     guard let shards else { return nil }
     throw Mistake(
-      description: "\(shards.0) is set but neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is: "
+      "\(shards.0) is set but neither JOB_COMPLETION_INDEX nor SLURM_ARRAY_TASK_ID is: "
         + "say which shard this is with --shard I/\(shards.1)")
   }
 
@@ -95,7 +91,7 @@ extension Shard {
   ) throws(Mistake) -> Assignment {
     guard let shard = Shard("\(index.value)/\(count.value)") else {
       throw Mistake(
-        description: "\(index.name)=\(index.value) with \(count.name)=\(count.value) is no shard: indices "
+        "\(index.name)=\(index.value) with \(count.name)=\(count.value) is no shard: indices "
           + "run from 0 to one less than the count; set --shard I/N by hand")
     }
     return Assignment(shard: shard, origin: index.name)

@@ -20,7 +20,7 @@ final class EngineFetcher: Fetcher {
     case landing(LandingFolder)
   }
 
-  /// Throws `NetworkError` for settings that the library refuses, `CacheFailure` for a cache that cannot be used,
+  /// Throws `NetworkError` for settings that the library refuses, `StoreFailure` for a cache that cannot be used,
   /// and `IOFailure`.
   /// - Parameters:
   ///   - destination: where the bodies go, if they go to files.
@@ -142,39 +142,20 @@ extension FetchCommand {
   }
 }
 
-/// `--limit-rate`: a token bucket of bytes, shared by all bodies.
+/// `--limit-rate`: the bytes that all bodies together may have.
 final class ByteBrake: Sendable {
-  private struct State {
-    var tokens: Double
-    var lastRefill: ContinuousClock.Instant?
-  }
+  private let tokens: Mutex<RateLimiter>
 
-  private let perSecond: Double
-  /// What may come at once after a pause: a tenth of a second's worth, at least one byte.
-  private let burst: Double
-  private let state: Mutex<State>
-
-  init(_ rate: ByteSize) {
-    perSecond = Double(rate.bytes)
-    burst = max(1, perSecond / 10)
-    state = Mutex(State(tokens: burst))
-  }
+  init(_ rate: ByteSize) { tokens = Mutex(RateLimiter(perSecond: Double(rate.bytes))) }
 
   /// How many of `count` bytes may be taken now.
-  func take(_ count: Int, now: ContinuousClock.Instant = .now) -> Int {
-    state.withLock { state in
-      let elapsed = state.lastRefill.map { $0.duration(to: now) / .seconds(1) } ?? 0
-      state.lastRefill = now
-      state.tokens = min(burst, state.tokens + max(0, elapsed) * perSecond)
-      let taken = min(count, Int(state.tokens))
-      state.tokens -= Double(taken)
-      return taken
-    }
+  func take(_ count: Int, now: Int64 = MonotonicTime.now) -> Int {
+    tokens.withLock { $0.take(upTo: count, now: now) }
   }
 }
 
 /// Slows the operation it is added to by taking its body only as fast as the brake allows. Keeps nothing.
-struct BrakeStream: DownloadStream {
+struct BrakeStream: WatchingStream {
   private let brake: ByteBrake
 
   init(_ brake: ByteBrake) { self.brake = brake }

@@ -150,7 +150,7 @@ final class RobotsGate: Sendable {
 }
 
 /// Refuses the body of an answer whose `X-Robots-Tag` says that it is for no machine.
-struct RobotsStream: DownloadStream {
+struct RobotsStream: WatchingStream {
   static let field = "X-Robots-Tag"
 
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws {

@@ -36,8 +36,7 @@ final class NamedFolder: BodyPlace {
 
   init(_ folder: OutputFolder, _ names: OutputNames) throws {
     guard let bodies = try LandingFolder(beside: folder.path) else {
-      throw FetchRun.Refusal(
-        status: .localIO, sentence: "another netspool gives names in \(folder.path) at the moment")
+      throw Mistake("another netspool gives names in \(folder.path) at the moment", .localIO)
     }
     (self.bodies, self.folder, self.names) = (bodies, folder, names)
   }

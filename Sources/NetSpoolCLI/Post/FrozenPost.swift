@@ -31,10 +31,10 @@ struct FrozenPost {
   /// After a signal, for an answer that may be on its way.
   private static let graceSeconds = 2.0
 
-  /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `FrozenFailure`.
+  /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     let request = try makeRequest()
-    let talk = options.exchange.target.verbose ? GetTalk() : nil
+    let talk = options.target.verbose ? GetTalk() : nil
     let hold = try FrozenHold(try settings(request, talk), console)
     defer { hold.close() }
     let inbox = Inbox<Event>()
@@ -83,21 +83,16 @@ struct FrozenPost {
       head: line.held.first { $0.request.id == ticket.id }?.behind)
   }
 
-  var stopped: JobStatus? {
-    switch stop.wish {
-    case .none: nil
-    case .drain(let signal), .quit(let signal): .signal(signal)
-    }
-  }
+  var stopped: JobStatus? { stop.status }
 }
 
 // MARK: What is asked for
 
 extension FrozenPost {
   private func makeRequest() throws -> NetworkRequest {
-    let draft = try RequestDraft(options.exchange, standard: options.standardMethod)
-    if let note = draft.note, !options.exchange.target.isMute { console.message("netspool: \(note)") }
-    var request = draft.request(for: options.exchange.asked.first { _ in true }?.url ?? "", 0)
+    let draft = try RequestDraft(options, standard: options.standardMethod)
+    if let note = draft.note, !options.target.isMute { console.message("netspool: \(note)") }
+    var request = draft.request(for: options.asked.first { _ in true }?.url ?? "", 0)
     options.finish(&request)
     request.isFreezable = true
     request.tag = options.freezing.tag
@@ -108,10 +103,10 @@ extension FrozenPost {
     return request
   }
 
-  private func settings(_ request: NetworkRequest, _ talk: GetTalk?) throws(FrozenFailure) -> FrozenSettings {
+  private func settings(_ request: NetworkRequest, _ talk: GetTalk?) throws(StoreFailure) -> FrozenSettings {
     var settings = try FrozenSettings(options.freezing.place, environment)
-    if let limit = options.exchange.request.limit.span { settings.timeoutSeconds = limit.seconds }
-    settings.connection = { [connection = options.exchange.connection, environment] in
+    if let limit = options.request.limit.span { settings.timeoutSeconds = limit.seconds }
+    settings.connection = { [connection = options.connection, environment] in
       connection.apply(to: &$0, environment)
       if let talk { $0.onWire = { head in talk.saw(head) } }
     }
@@ -202,7 +197,7 @@ extension FrozenPost {
   }
 
   private func write(_ body: ResponseBody) throws(IOFailure) {
-    let output = options.exchange.target.output.first?.text
+    let output = options.target.output.first?.text
     if options.freezing.jsonOutput && output == nil { return }
     try GetTarget(output).publish([UInt8](body))
   }

@@ -1,36 +1,19 @@
 /// One body on its way, as somebody who waits for it sees it. Pure state: bytes and the time go in, rate and time left
 /// come out.
 struct ByteMeter: Equatable, Sendable {
-  private struct Sample: Equatable, Sendable {
-    let time: Int64
-    let bytes: Int64
-  }
-
   private(set) var bytes: Int64 = 0
   /// Nil when the server does not tell.
   private(set) var total: Int64?
-  private var samples: [Sample] = []
+  private var window = RateWindow()
 
   mutating func update(bytes: Int64, total: Int64?, now: Int64) {
-    // What was there before this run, or is begun anew, is no speed.
-    if samples.isEmpty || bytes < self.bytes { samples = [Sample(time: now, bytes: bytes)] }
+    // What is begun anew is no speed.
+    if bytes < self.bytes { window = RateWindow() }
     (self.bytes, self.total) = (bytes, total)
-    let newest = Sample(time: now, bytes: bytes)
-    if samples.count >= 2, now - samples[samples.count - 2].time < ProgressMeter.sampleNanoseconds {
-      samples[samples.count - 1] = newest
-    } else {
-      samples.append(newest)
-    }
-    while samples.count > 2, samples[1].time <= now - ProgressMeter.windowNanoseconds {
-      samples.removeFirst()
-    }
+    window.note(bytes, now: now)
   }
 
-  /// The mean of the last ten seconds; 0 before there are two moments to compare.
-  var bytesPerSecond: Double {
-    guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
-    return Double(last.bytes - first.bytes) * 1e9 / Double(last.time - first.time)
-  }
+  var bytesPerSecond: Double { window.perSecond }
 
   var fraction: Double? { total.map { $0 == 0 ? 1 : Double(bytes) / Double($0) } }
 

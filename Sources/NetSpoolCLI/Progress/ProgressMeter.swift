@@ -26,42 +26,21 @@ struct ProgressMeter: Equatable, Sendable {
     case unknown
   }
 
-  private struct Sample: Equatable, Sendable {
-    let time: Int64
-    let finished: Int
-    let bytes: Int64
-  }
-
   private(set) var counts = Counts()
-  private var samples: [Sample] = []
-
-  /// Rates are the mean of the last ten seconds: steady enough to read, quick enough to trust.
-  static let windowNanoseconds: Int64 = 10_000_000_000
-  static let sampleNanoseconds: Int64 = 1_000_000_000
+  private var fetches = RateWindow()
+  private var bytes = RateWindow()
 
   mutating func update(_ counts: Counts, now: Int64) {
     self.counts = counts
-    let newest = Sample(time: now, finished: counts.finished, bytes: counts.bytes)
-    // The last sample moves with the present until it is a second away from the one before it.
-    if samples.count >= 2, now - samples[samples.count - 2].time < Self.sampleNanoseconds {
-      samples[samples.count - 1] = newest
-    } else {
-      samples.append(newest)
-    }
-    while samples.count > 2, samples[1].time <= now - Self.windowNanoseconds { samples.removeFirst() }
+    fetches.note(Int64(counts.finished), now: now)
+    bytes.note(counts.bytes, now: now)
   }
 
-  /// Fetches finished per second; 0 before there are two moments to compare.
-  var perSecond: Double {
-    guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
-    return Double(last.finished - first.finished) * 1e9 / Double(last.time - first.time)
-  }
+  /// Fetches finished per second.
+  var perSecond: Double { fetches.perSecond }
 
-  /// Bytes of bodies per second; 0 before there are two moments to compare.
-  var bytesPerSecond: Double {
-    guard let first = samples.first, let last = samples.last, last.time > first.time else { return 0 }
-    return Double(last.bytes - first.bytes) * 1e9 / Double(last.time - first.time)
-  }
+  /// Bytes of bodies per second.
+  var bytesPerSecond: Double { bytes.perSecond }
 
   var total: Total {
     let known = counts.finished + counts.inFlight + counts.cancelled

@@ -57,7 +57,7 @@ final class TransferBoard: Sendable {
 }
 
 /// Counts a body for a board. It keeps nothing.
-final class TapStream: DownloadStream {
+final class TapStream: WatchingStream {
   private let board: TransferBoard
   private let name: String
   /// Where a body goes on that broke off; 0 for others. Asked once its head is there.

@@ -83,20 +83,14 @@ final class HARWriter: Sendable {
 
 /// A file whose end is written again and again; what goes into a pipe has its end once.
 struct OutputPlace {
-  private let file: FileOwner
+  private let file: SharedDescriptor
   private let isPipe: Bool
   private var offset: Int64 = 0
-
-  /// Keeps a descriptor that cannot be copied where it can be shared.
-  private final class FileOwner: Sendable {
-    let descriptor: Descriptor
-    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
-  }
 
   init(_ path: String) throws(IOFailure) {
     if path == "-" {
       isPipe = true
-      file = FileOwner(Descriptor(borrowing: 1, named: "standard output"))
+      file = SharedDescriptor(Descriptor(borrowing: 1, named: "standard output"))
       return
     }
     let descriptor = try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
@@ -105,7 +99,7 @@ struct OutputPlace {
       guard fchmod(descriptor.number, 0o600) == 0 else { throw .last("make private", path) }
     }
     isPipe = lseek(descriptor.number, 0, SEEK_CUR) < 0
-    file = FileOwner(descriptor)
+    file = SharedDescriptor(descriptor)
   }
 
   /// Goes on where the last call did, and writes an end that the next one overwrites.

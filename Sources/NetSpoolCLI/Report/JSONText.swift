@@ -8,6 +8,15 @@ struct JSONText {
     needsComma = false
   }
 
+  /// A whole object.
+  static func object(_ fields: (inout JSONText) -> Void) -> [UInt8] {
+    var json = JSONText()
+    json.beginObject()
+    fields(&json)
+    json.endObject()
+    return json.bytes
+  }
+
   mutating func beginObject() {
     bytes.append(UInt8(ascii: "{"))
     needsComma = false

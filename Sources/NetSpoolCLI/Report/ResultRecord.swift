@@ -106,15 +106,14 @@ extension ResultRecord {
   }
 
   private static func write(_ timings: FetchOutcome.Timings, to json: inout JSONText) {
-    json.key("timings")
-    json.beginObject()
-    json.field("queue", thousandths: timings.queue)
-    json.field("dns", thousandths: timings.dns)
-    json.field("connect", thousandths: timings.connect)
-    json.field("tls", thousandths: timings.tls)
-    json.field("firstByte", thousandths: timings.firstByte)
-    json.field("total", thousandths: timings.total)
-    json.endObject()
+    json.object("timings") { json in
+      json.field("queue", thousandths: timings.queue)
+      json.field("dns", thousandths: timings.dns)
+      json.field("connect", thousandths: timings.connect)
+      json.field("tls", thousandths: timings.tls)
+      json.field("firstByte", thousandths: timings.firstByte)
+      json.field("total", thousandths: timings.total)
+    }
   }
 
   /// Reads one line, keys in any order. Nil when it is not a whole record.

@@ -153,18 +153,12 @@ extension Summary {
 
   /// For programs: one JSON object on one line.
   func json(exitStatus: JobStatus) -> [UInt8] {
-    var json = JSONText()
-    json.beginObject()
-    writeCounts(to: &json)
-    json.field("milliseconds", Int64(seconds * 1_000))
-    json.key("errors")
-    json.beginObject()
-    for error in sortedErrors { json.field(error.kind, error.count) }
-    json.endObject()
-    json.field("exitStatus", exitStatus.code)
-    json.endObject()
-    json.endLine()
-    return json.bytes
+    JSONText.object { json in
+      writeCounts(to: &json)
+      json.field("milliseconds", Int64(seconds * 1_000))
+      json.object("errors") { json in for error in sortedErrors { json.field(error.kind, error.count) } }
+      json.field("exitStatus", exitStatus.code)
+    } + [0x0A]
   }
 
   private func writeCounts(to json: inout JSONText) {

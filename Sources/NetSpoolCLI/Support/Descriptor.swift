@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// An open file descriptor and the name it goes by in messages. Closed when the last owner lets go.
 ///
@@ -246,6 +247,19 @@ enum StandardOutput {
 /// the number 1.
 enum OwnName {
   static let word = String(UInt64.random(in: .min ... .max), radix: 16)
+  private static let given = Atomic(0)
+
+  /// A name in the same folder, hidden, that no other file has: a rename is all that is left to do.
+  static func beside(_ path: String) -> String {
+    let folder = path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]
+    return "\(folder).netspool-\(word)-\(given.add(1, ordering: .relaxed).newValue)"
+  }
+}
+
+/// A descriptor that several share.
+final class SharedDescriptor: Sendable {
+  let descriptor: Descriptor
+  init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 }
 
 /// Folders that nobody else has.

@@ -26,7 +26,7 @@ extension DoctorCheck {
     let libraries = LibraryVersions.loaded
     let temporary = Ledger.temporaryDirectory(environment)
     return [
-      tls(libraries), http2(libraries), curl(libraries), ntlm(libraries), codings(libraries.codings),
+      tls(libraries), http2(libraries), curl(libraries), ntlm(libraries), codings(libraries.codings), names,
       files(FileLimit.current),
       routes(LinkReport.now),
       authorities(environment), proxy(environment), configuration(environment),
@@ -68,6 +68,14 @@ extension DoctorCheck {
     let missing = [("br", "Brotli"), ("zstd", "Zstd")].filter { !known.contains($0.0) }.map(\.1)
     let traits = missing.isEmpty ? "" : "; more with the traits \(missing.joined(separator: " and "))"
     return ok("compression", known.joined(separator: ", ") + traits)
+  }
+
+  /// The library looks for it at the first host that needs it.
+  static var names: DoctorCheck {
+    let library = "libidn2.so.0"
+    return unsafe dlopen(library, RTLD_LAZY | RTLD_LOCAL) == nil
+      ? warn("hosts in Unicode", "\(library) is not there, so they are refused: install libidn2-0")
+      : ok("hosts in Unicode", library)
   }
 
   static func files(_ limit: (soft: UInt, hard: UInt)) -> DoctorCheck {
@@ -123,7 +131,7 @@ extension DoctorCheck {
       return ok(name, "no file")
     }
     do {
-      for command in CommandWords.commands { _ = try ConfigFile.completed([command], environment) }
+      for command in OptionTable.commands { _ = try ConfigFile.completed([command], environment) }
       return ok(name, path)
     } catch {
       return bad(name, "\(error)")

@@ -28,17 +28,13 @@ struct FactSheet {
 
   /// One object with an object for each group; numbers carry their unit in their name: `timeoutSeconds`.
   var json: [UInt8] {
-    var json = JSONText()
-    json.beginObject()
-    for group in groups {
-      json.key(group.name)
-      json.beginObject()
-      for entry in group.entries { Self.write(entry.name, entry.value, to: &json) }
-      json.endObject()
-    }
-    json.endObject()
-    json.endLine()
-    return json.bytes
+    JSONText.object { json in
+      for group in groups {
+        json.object(group.name) { json in
+          for entry in group.entries { Self.write(entry.name, entry.value, to: &json) }
+        }
+      }
+    } + [0x0A]
   }
 
   private static func write(_ name: String, _ value: Value, to json: inout JSONText) {
@@ -95,21 +91,6 @@ enum HumanText {
   /// `1 error`, `2 errors`.
   static func plural(_ number: Int, _ one: String, _ many: String) -> String {
     "\(count(number)) \(number == 1 ? one : many)"
-  }
-
-  /// The columns that a text takes, colours left out.
-  static func width(_ text: String) -> Int {
-    var (width, isInside) = (0, false)
-    for letter in text {
-      if isInside {
-        isInside = letter != "m"
-      } else if letter == "\u{1B}" {
-        isInside = true
-      } else {
-        width += 1
-      }
-    }
-    return width
   }
 
   /// `1234567` as `1,234,567`.

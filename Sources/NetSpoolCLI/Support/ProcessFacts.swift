@@ -4,11 +4,9 @@ import Glibc
 enum OtherProcess {
   /// As `ps -o comm` shows it; nil for a process that is not there, or in another namespace (proc(5)).
   static func name(of process: String) -> String? {
-    guard let file = try? Descriptor(opening: "/proc/\(process)/comm", O_RDONLY) else { return nil }
-    var buffer = [UInt8](repeating: 0, count: 64)
-    guard let count = try? file.read(into: &buffer, at: 0, count: buffer.count) else { return nil }
-    let name = String(decoding: buffer[..<count].prefix { $0 >= 0x20 && $0 != 0x7F }, as: UTF8.self)
-    return name.isEmpty ? nil : name
+    let bytes = try? Descriptor(opening: "/proc/\(process)/comm", O_RDONLY).readAll(atMost: 64)
+    let name = bytes.map { String(decoding: $0.prefix { $0 >= 0x20 && $0 != 0x7F }, as: UTF8.self) }
+    return name?.isEmpty == true ? nil : name
   }
 }
 
@@ -29,6 +27,12 @@ struct Environment: Sendable {
   subscript(_ name: String) -> String? {
     guard let value = read(name), !value.isEmpty else { return nil }
     return value
+  }
+
+  /// A folder of the XDG Base Directory Specification, by which a relative path counts as none.
+  func folder(_ name: String, _ belowHome: String) -> String? {
+    func absolute(_ name: String) -> String? { self[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    return absolute(name) ?? absolute("HOME").map { "\($0)/\(belowHome)" }
   }
 }
 
@@ -131,11 +135,7 @@ enum ResidentMemory {
 
   /// Those that `cleanRanges` looks at: of the two dozen of each mapping they are three.
   private static func lines(of path: String) -> [ArraySlice<UInt8>] {
-    guard let file = try? Descriptor(opening: path, O_RDONLY) else { return [] }
-    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 16_384))
-    while let count = try? file.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
-      bytes += buffer[..<count]
-    }
+    let bytes = (try? Descriptor(opening: path, O_RDONLY).readAll(atMost: 16 << 20)) ?? []
     return bytes.split(separator: 0x0A).filter { line in
       guard let first = line.first else { return false }
       let isHead = first < UInt8(ascii: "A") || first > UInt8(ascii: "Z")

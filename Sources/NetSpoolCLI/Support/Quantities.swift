@@ -96,21 +96,13 @@ enum MonotonicTime {
 /// The system's clock.
 enum WallTime {
   /// Now, by RFC 3339: `2026-01-31T12:00:00.000Z`.
-  static var text: String {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return text(time)
-  }
+  static var text: String { text(at: now) }
 
   /// - Parameter moment: since 1970.
   static func text(at moment: Duration) -> String {
     let (seconds, attoseconds) = moment.components
-    return text(timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000)))
-  }
-
-  private static func text(_ moment: timespec) -> String {
-    var (time, parts) = unsafe (moment, tm())
-    unsafe gmtime_r(&time.tv_sec, &parts)
+    var (time, parts) = unsafe (time_t(seconds), tm())
+    unsafe gmtime_r(&time, &parts)
     func padded(_ number: Int32, _ width: Int = 2) -> String {
       HumanText.padded(Int(number), to: width, with: "0")
     }
@@ -118,7 +110,7 @@ enum WallTime {
     let (hour, minute, second) = unsafe (parts.tm_hour, parts.tm_min, parts.tm_sec)
     let date = "\(padded(year, 4))-\(padded(month))-\(padded(day))"
     let clock = "\(padded(hour)):\(padded(minute)):\(padded(second))"
-    return "\(date)T\(clock).\(padded(Int32(time.tv_nsec / 1_000_000), 3))Z"
+    return "\(date)T\(clock).\(padded(Int32(attoseconds / 1_000_000_000_000_000), 3))Z"
   }
 
   /// The time since 1970.

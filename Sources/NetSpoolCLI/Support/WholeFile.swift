@@ -11,8 +11,9 @@ enum WholeFile {
     try replace(try FileFacts.isLink(path) ? end(of: path) : path, bytes, mode: mode)
   }
 
-  private static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(IOFailure) {
-    let draft = "\(path).netspool-\(OwnName.word)"
+  /// A symbolic link is replaced itself.
+  static func replace(_ path: String, _ bytes: [UInt8], mode: mode_t = 0o666) throws(IOFailure) {
+    let draft = OwnName.beside(path)
     do throws(IOFailure) {
       try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_EXCL, mode: mode).write(bytes)
       guard unsafe rename(draft, path) == 0 else { throw .last("write", path) }

@@ -21,7 +21,7 @@ final class ShardedOutput: BodyPlace {
     self.limit = limit
     try OutputFolder.make(names.folder)
     guard let bodies = try LandingFolder(beside: path) else {
-      throw FetchRun.Refusal(status: .localIO, sentence: "another netspool writes \(path) at the moment")
+      throw Mistake("another netspool writes \(path) at the moment", .localIO)
     }
     self.bodies = bodies
     do {
@@ -156,9 +156,8 @@ final class ShardedOutput: BodyPlace {
     }
   }
 
-  private func refusal(_ path: String) -> FetchRun.Refusal {
-    FetchRun.Refusal(
-      status: .localIO, sentence: "\(path) is there and is no tar that can be gone on with; move it away")
+  private func refusal(_ path: String) -> Mistake {
+    Mistake("\(path) is there and is no tar that can be gone on with; move it away", .localIO)
   }
 }
 

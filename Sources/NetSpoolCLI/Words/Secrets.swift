@@ -7,15 +7,15 @@ enum Secrets {
   /// The words of a command, those in a `key=value`, a field, a URL or a user's password masked by the library's own rule.
   static func masked(_ words: [String]) -> [String] { CommandWords.mapped(words, masked) }
 
-  /// - Parameter option: its long name; nil for a word that is none's value.
-  private static func masked(_ option: String?, _ value: String) -> String {
-    switch option {
-    case nil, "url", "referer": URLText.looksLikeURL(value) ? URLText.masked(value) : value
-    case "proxy": proxy(value)
-    case "header": field(value)
-    case "user", "proxy-user", "cert": behindColon(value)
-    case "cookie": value.contains("=") ? mask : value
-    case "oauth2-bearer", "pass": mask
+  /// - Parameter option: nil for a word that is none's value.
+  private static func masked(_ option: OptionSpec?, _ value: String) -> String {
+    switch option.map({ $0.marks.first { $0.hasPrefix("secret-") } ?? "" }) {
+    case nil, "secret-url": URLText.looksLikeURL(value) ? URLText.masked(value) : value
+    case "secret-proxy": proxy(value)
+    case "secret-field": field(value)
+    case "secret-colon": behindColon(value)
+    case "secret-cookie": value.contains("=") ? mask : value
+    case "secret-all": mask
     default: value
     }
   }

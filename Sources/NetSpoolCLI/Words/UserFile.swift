@@ -28,12 +28,21 @@ enum UserFile {
 extension Descriptor {
   /// Everything up to the end; more than the limit is `EFBIG`.
   func readAll(atMost limit: Int) throws(IOFailure) -> [UInt8] {
-    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: OutputFile.bufferBytes))
+    var bytes: [UInt8] = []
+    try eachPiece { piece throws(IOFailure) in
+      bytes += piece
+      if bytes.count > limit { throw IOFailure(action: "read", path: path, code: EFBIG) }
+    }
+    return bytes
+  }
+
+  /// Reads up to the end, a piece at a time.
+  func eachPiece(_ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
+    var buffer = [UInt8](repeating: 0, count: OutputFile.bufferBytes)
     while true {
       let count = try read(into: &buffer, at: 0, count: buffer.count)
-      if count == 0 { return bytes }
-      bytes += buffer[..<count]
-      if bytes.count > limit { throw IOFailure(action: "read", path: path, code: EFBIG) }
+      if count == 0 { return }
+      try body(buffer[..<count])
     }
   }
 

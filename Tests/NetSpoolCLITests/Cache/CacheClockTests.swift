@@ -17,7 +17,7 @@ import Testing
       options: try FetchCommand.parse(arguments), console: Console(isTerminal: false) { _ in },
       environment: Environment(["TMPDIR": bench[""]]), arguments: ["fetch"] + arguments, stop: StopSwitch(),
       reactor: try PollReactor())
-    run.cacheClock = { DemoRun.milliseconds + hours * 3_600_000 }
+    run.cacheClock = { Int64(WallTime.now / .milliseconds(1)) + hours * 3_600_000 }
     var summary = Summary()
     run.onEnd = { summary = $0.summary }
     #expect(run.runOnNetwork() == .allDone)

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `a cache that is nowhere is a failure unless it is not wanted`() throws {
     let nowhere = Environment([:])
-    #expect(throws: CacheFailure.nowhere) { try CacheOptions.parse([]).settings(nowhere) }
+    #expect(throws: StoreFailure.nowhere(.cache)) { try CacheOptions.parse([]).settings(nowhere) }
     #expect(try CacheOptions.parse(["--no-cache"]).settings(nowhere)?.directory == nil)
   }
 

@@ -119,9 +119,9 @@ import Testing
   @Test(
     arguments: [
       (["-u", "me:SECRET", "l"], "-u 'me:•••' l"), (["-ume:SECRET", "l"], "'-ume:•••' l"),
-      (["--user=me:SECRET", "l"], "'--user=me:•••' l"), (["-qu", "me:SECRET", "l"], "-qu 'me:•••' l"),
+      (["--user=me:SECRET", "l"], "'--user=me:•••' l"), (["-qu", "me:SECRET", "l"], "-q -u 'me:•••' l"),
       (["l", "-H", "Authorization: Bearer SECRET"], "l -H 'Authorization: •••'"),
-      (["l", "-sHX-Api-Key:SECRET"], "l '-sHX-Api-Key: •••'"), (["l", "-H", "X: y"], "l -H 'X: y'"),
+      (["l", "-sHX-Api-Key:SECRET"], "l -s '-HX-Api-Key: •••'"), (["l", "-H", "X: y"], "l -H 'X: y'"),
       (["l", "-H", "@fields"], "l -H @fields"),
       (["l", "--header", "Cookie: a=SECRET"], "l --header 'Cookie: •••'"),
       (["l", "-x", "http://u:SECRET@p:1", "-U", "u:SECRET"], "l -x 'http://•••@p:1' -U 'u:•••'"),

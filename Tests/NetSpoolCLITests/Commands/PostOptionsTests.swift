@@ -13,9 +13,9 @@ import Testing
       "l",
       "--dedupe", "e", "--tag", "t", "--expires", "7d", "--json-output", "--timeout", "5s",
     ])
-    #expect(options.exchange.method == "PUT")
+    #expect(options.words.method == "PUT")
     #expect(
-      options.exchange.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])
+      options.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])
     #expect(options.freezing.expires?.seconds == 604_800)
     #expect(options.freezing.place.words == ["--frozen-store", "d"])
   }

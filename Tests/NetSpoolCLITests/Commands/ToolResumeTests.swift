@@ -173,7 +173,8 @@ import Testing
     try kill(arguments, at: "out/big.netspool-part")
     #expect(try Tool.run(arguments).exit == .status(0))
     let record = try #require(try bench.results("r").last)
-    #expect(record.bytes == Self.count, "\(record)")
+    #expect(record.bytes == Self.count && record.status == 206, "\(record)")
+    #expect(bench.origin.requests.last?.header("Range") != nil)
     let sent = bench.origin.requestCount
     let end = try Tool.run(arguments)
     #expect(end.exit == .status(0) && end.errors.contains("1 done before"), "\(end.errors)")

@@ -114,7 +114,7 @@ import Testing
     #expect(end.exit == .status(0) && end.output.hasSuffix(" 'http://h/' \(quoted)\n"), "\(end)")
     #expect(end.output.contains("--cert 'c:pw' --key 'k'"))
     let named = try Tool.run(["get", "--curl", "http://h/", "-i", "-OJ"])
-    #expect(named.output.hasSuffix(" --remote-name --remote-header-name --include\n"), "\(named)")
+    #expect(named.output.hasSuffix(" --include --remote-name --remote-header-name\n"), "\(named)")
     let refused = try Tool.run(["get", "--curl", "http://h/", "-H", "Content-Length: 3"])
     #expect(refused.exit == .status(64) && refused.output.isEmpty, "\(refused)")
   }

@@ -111,12 +111,13 @@ import Testing
   @Test func `what is not here is refused with its reason, and the manual has it`() throws {
     let manual = try TestFiles.text(
       TestFiles.parts.dropLast("Tests/Parts".count) + "Sources/NetSpool/NetSpool.docc/Tool.md")
-    for (name, reason) in ShortOptions.missing.sorted(by: { $0.key < $1.key }) {
+    for name in OptionTable.names(of: "refused").sorted() {
       let option = name.count == 1 ? "-\(name)" : "--\(name)"
       if name != "ipv4", name != "ipv6", name != "proxytunnel", name != "parallel", name != "http1.0" {
         #expect(manual.contains("`\(option)`"), "\(option)")
       }
-      #expect(OptionNames.all["get"]?.contains(name) == false && !reason.isEmpty)
+      #expect(
+        OptionTable.find(name, of: "get") == nil && OptionTable.refusal(name, of: "get")?.isEmpty == false)
     }
     #expect(try get(["--next", bench.origin.url("/")]).errors.hasPrefix("netspool: --next is not here: "))
   }

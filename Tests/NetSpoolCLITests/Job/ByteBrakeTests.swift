@@ -3,7 +3,7 @@ import Testing
 @testable import NetSpoolCLI
 
 @Suite struct ByteBrakeTests {
-  private let start = ContinuousClock.now
+  private let start: Int64 = 1_000_000_000
 
   private func brake(_ text: String) throws -> ByteBrake { ByteBrake(try #require(ByteSize(text))) }
 
@@ -11,9 +11,9 @@ import Testing
     let brake = try brake("1000")
     #expect(brake.take(5_000, now: start) == 100)
     #expect(brake.take(5_000, now: start) == 0)
-    #expect(brake.take(5_000, now: start + .milliseconds(50)) == 50)
+    #expect(brake.take(5_000, now: start + 50_000_000) == 50)
     // What is not taken in time is lost: a pause earns no burst.
-    #expect(brake.take(5_000, now: start + .seconds(60)) == 100)
+    #expect(brake.take(5_000, now: start + 60_000_000_000) == 100)
   }
 
   @Test(arguments: ["1", "17", "4k", "1M"])
@@ -21,7 +21,7 @@ import Testing
     let brake = try brake(rate)
     let perSecond = Int(try #require(ByteSize(rate)).bytes)
     var taken = 0
-    for tick in 0..<2_000 { taken += brake.take(1 << 20, now: start + .milliseconds(tick * 10)) }
+    for tick in 0..<2_000 { taken += brake.take(1 << 20, now: start + Int64(tick) * 10_000_000) }
     #expect(abs(taken - 20 * perSecond) <= max(1, perSecond / 5))
   }
 

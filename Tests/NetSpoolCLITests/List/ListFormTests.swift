@@ -162,7 +162,7 @@ import Testing
   @Test func `what the configuration turns off is off`() throws {
     let words = try words("continue = false", "fetch")
     #expect(try !FetchCommand.parse(["l"] + words).continues)
-    #expect(try GetCommand.parse(["http://h/", "--no-location", "--location"]).exchange.connection.location)
+    #expect(try GetCommand.parse(["http://h/", "--no-location", "--location"]).connection.location)
   }
 
   @Test(arguments: [

@@ -62,7 +62,7 @@ import Testing
     ["SLURM_ARRAY_TASK_ID": "8", "SLURM_ARRAY_TASK_COUNT": "8"],
   ])
   func `refuses an assignment that is no shard`(variables: [String: String]) {
-    let mistake = #expect(throws: Shard.Mistake.self) { try Shard.assigned(Environment(variables)) }
+    let mistake = #expect(throws: Mistake.self) { try Shard.assigned(Environment(variables)) }
     #expect(mistake?.description.contains("--shard") == true)
   }
 }

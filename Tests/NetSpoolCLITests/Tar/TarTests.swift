@@ -149,7 +149,7 @@ import Testing
       ("x.tar.netspool-part", String(repeating: "no tar ", count: 500)),
     ] {
       try scratch.write(name, text)
-      #expect(throws: FetchRun.Refusal.self) {
+      #expect(throws: Mistake.self) {
         try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
       }
       #expect(try TestFiles.read(scratch[name]) == Array(text.utf8))
@@ -172,7 +172,7 @@ import Testing
 
   @Test func `two jobs never write one tar`() throws {
     let first = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
-    #expect(throws: FetchRun.Refusal.self) {
+    #expect(throws: Mistake.self) {
       try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
     }
     first.close()

@@ -31,7 +31,7 @@ import Testing
     let words = CommandWords.canonical([
       "get", "-O", "http://h/1", "-T", "a", "-o", "x", "--url", "http://h/2", "h/3", "-T", "b", "-sO",
     ])
-    let exchange = try GetCommand.parse(Array(words.dropFirst())).exchange
+    let exchange = try GetCommand.parse(Array(words.dropFirst()))
     #expect(exchange.words.arguments == ["http://h/1", "http://h/2", "http://h/3"])
     #expect(exchange.target.places == [.remoteName, .path("x"), .remoteName])
     #expect(exchange.body.uploads == ["a", "b"])
@@ -42,23 +42,23 @@ import Testing
       "post", "--data-urlencode", "a= ", "-d", "b=1", "--data-raw", "@c", "-d", "d", "http://h/",
     ])
     let options = try PostCommand.parse(Array(words.dropFirst()))
-    #expect(options.exchange.body.texts.map(\.text) == ["a= ", "b=1", "@c", "d"])
-    #expect(options.exchange.body.texts.map(\.kind) == [.encoded, .plain, .raw, .plain])
+    #expect(options.body.texts.map(\.text) == ["a= ", "b=1", "@c", "d"])
+    #expect(options.body.texts.map(\.kind) == [.encoded, .plain, .raw, .plain])
   }
 
-  /// An option that is missing from the table would take a value that begins with a dash for an option.
-  @Test func `the table names every option with a value`() throws {
-    let help = [
-      FetchCommand.helpMessage(columns: 400), GetCommand.helpMessage(columns: 400),
-      PostCommand.helpMessage(columns: 400),
-    ].joined(separator: "\n")
+  /// An option that a command does not declare would be refused, though the table has it.
+  @Test(arguments: [FetchCommand.self, GetCommand.self, PostCommand.self] as [any ParsableCommand.Type])
+  func `a command has the options of the table and no others`(command: any ParsableCommand.Type) {
+    var names: Set<String> = []
+    let help = command.helpMessage(includeHidden: true, columns: 400)
     for line in help.split(separator: "\n") where line.hasPrefix("  -") {
-      let names = line.prefix(while: { $0 != "<" })
-      guard names.count < line.count, !names.dropFirst(2).contains("   ") else { continue }
-      for name in names.split(whereSeparator: { ", /".contains($0) }) where name.hasPrefix("--") {
-        #expect(CommandWords.valued.contains(String(name.dropFirst(2))), "\(name)")
+      for word in line.split(whereSeparator: { ", /".contains($0) }).prefix(while: { $0.hasPrefix("-") }) {
+        names.insert(String(word.drop { $0 == "-" }))
       }
     }
+    #expect(
+      names.subtracting(["h", "help", "version"])
+        == OptionTable.names(of: command.configuration.commandName ?? ""))
   }
 
   @Test(arguments: [("fetc", "fetch"), ("gte", "get"), ("docter", "doctor"), ("pots", "post")])
@@ -112,7 +112,7 @@ import Testing
       ("fetch -h", nil), ("fetch --failed -v l", nil), ("cache stats -v", nil), ("", nil),
     ] as [(String, String?)])
   func `a letter that is no option is named, with what there is instead`(line: String, begin: String?) {
-    let sentence = ShortOptions.unknown(line.split(separator: " ").map(String.init))
+    let sentence = CommandWords.unknownLetter(line.split(separator: " ").map(String.init))
     #expect(begin.map { sentence?.hasPrefix($0) == true } ?? (sentence == nil), "\(sentence ?? "none")")
   }
 

@@ -68,6 +68,6 @@ import Testing
   /// Two containers that share a folder both have the number 1.
   @Test func `drafts are named by chance, not by the number of the process`() throws {
     let landing = try ImageGate(temporaryIn: nil).landing(for: "/a/b")
-    #expect(landing == "/a/.netspool-\(OwnName.word)-1" && OwnName.word != String(getpid(), radix: 16))
+    #expect(landing.hasPrefix("/a/.netspool-\(OwnName.word)-") && OwnName.word != String(getpid(), radix: 16))
   }
 }

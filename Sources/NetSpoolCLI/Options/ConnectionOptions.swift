@@ -3,112 +3,43 @@ import NetSpool
 
 /// How the servers are reached.
 struct ConnectionOptions: ParsableArguments {
-  @Option(
-    name: [.customShort("x"), .long],
-    help: ArgumentHelp(
-      "Ask by this proxy: [http|https|socks5h://][user:password@]host[:port]; '' for none, whatever http_proxy, "
-        + "https_proxy and all_proxy say.", valueName: "proxy"))
-  var proxy: String?
-
-  @Option(
-    name: [.customShort("U"), .long],
-    help: ArgumentHelp("Sign in to the proxy, as 'user:password'.", valueName: "user"))
-  var proxyUser: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Hosts to ask without a proxy, divided by commas; '*' for all. Default: $no_proxy.", valueName: "hosts")
-  )
-  var noproxy: String?
-
-  @Flag(
-    name: [.customShort("k"), .long], help: "Believe any certificate: whoever is on the way reads everything."
-  )
-  var insecure = false
-
-  @Option(
-    help: ArgumentHelp(
-      "Believe the authorities of this file. Default: $CURL_CA_BUNDLE, $SSL_CERT_FILE, or the system's.",
-      valueName: "file"), completion: .file())
-  var cacert: String?
-
-  @Option(
-    help: ArgumentHelp("Believe the authorities in this folder.", valueName: "dir"), completion: .directory)
-  var capath: String?
-
-  @Option(
-    name: [.customShort("E"), .long],
-    help: ArgumentHelp("Show this client certificate, PEM or PKCS#12.", valueName: "file[:password]"),
-    completion: .file())
-  var cert: String?
-
-  @Option(
-    help: ArgumentHelp("The private key of --cert, if it is in a file of its own.", valueName: "file"),
-    completion: .file())
-  var key: String?
-
-  @Option(help: ArgumentHelp("The password of the key.", valueName: "text"))
-  var pass: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Connect to this address instead of the host's own. Repeatable.",
-      valueName: "host:port:address"))
-  var resolve: [ResolveRule] = []
-
-  @Option(
-    help: ArgumentHelp("Connect to this socket instead of the network.", valueName: "path"),
-    completion: .file())
-  var unixSocket: String?
-
-  @Option(help: ArgumentHelp("Connect by this interface of the machine alone: eth0.", valueName: "name"))
-  var interface: String?
-
-  @Flag(help: .hidden)
-  var proxyBasic = false
-
-  @Option(
-    help: ArgumentHelp("Give a connection up after this long: 5s. Default: 10s.", valueName: "time"))
-  var connectTimeout: TimeSpan?
-
-  @Flag(name: .customLong("http1.1"), help: "Speak HTTP/1.1.")
-  var http11 = false
-
-  @Flag(help: "Speak HTTP/2 over TLS where the server can. It is so unless told otherwise.")
-  var http2 = false
-
-  @Flag(help: "Speak HTTP/2 over plain HTTP as well, without asking first.")
-  var http2PriorKnowledge = false
-
-  @Flag(
-    name: [.customShort("L"), .long], inversion: .prefixedNo,
-    help: "Follow redirects. It is so unless told otherwise.")
-  var location = true
-
-  @Option(help: ArgumentHelp("Follow at most this many redirects; -1: as many as it takes.", valueName: "n"))
-  var maxRedirs = Self.redirects
+  @Option("proxy") var proxy: String?
+  @Option("proxy-user") var proxyUser: String?
+  @Option("noproxy") var noproxy: String?
+  @Flag("proxy-basic") var proxyBasic = false
+  @Flag("insecure") var insecure = false
+  @Option("cacert") var cacert: String?
+  @Option("capath") var capath: String?
+  @Option("cert") var cert: String?
+  @Option("key") var key: String?
+  @Option("pass") var pass: String?
+  @Option("resolve") var resolve: [ResolveRule] = []
+  @Option("unix-socket") var unixSocket: String?
+  @Option("interface") var interface: String?
+  @Option("connect-timeout") var connectTimeout: TimeSpan?
+  @Flag("http1.1") var http11 = false
+  @Flag("http2") var http2 = false
+  @Flag("http2-prior-knowledge") var http2PriorKnowledge = false
+  @Flag("location") var location = true
+  @Option("max-redirs") var maxRedirs = Self.redirects
 
   static let redirects = 10
   /// Even where there is no limit: whoever leads farther leads nowhere.
   private static let redirectsMax = 1_000
 
   func validate() throws {
-    if http11 && (http2 || http2PriorKnowledge) {
-      throw ValidationError("--http1.1 and --http2 contradict each other.")
-    }
-    guard (-1...Self.redirectsMax).contains(maxRedirs) else {
-      throw ValidationError("--max-redirs is a number from 0 to \(Self.redirectsMax), or -1.")
-    }
+    try refuse(http11 && (http2 || http2PriorKnowledge), "--http1.1 and --http2 contradict each other.")
+    try refuse(
+      !(-1...Self.redirectsMax).contains(maxRedirs),
+      "--max-redirs is a number from 0 to \(Self.redirectsMax), or -1.")
     if let interface, interface.contains(":") || interface.allSatisfy({ $0.isASCIIDigit || $0 == "." }) {
       throw ValidationError("--interface is the name of an interface, such as eth0.")
     }
-    if cert == nil, key != nil || pass != nil { throw ValidationError("--key and --pass go with --cert.") }
+    try refuse(cert == nil && (key != nil || pass != nil), "--key and --pass go with --cert.")
     if let proxyUser, !proxyUser.contains(":") {
       throw ValidationError("--proxy-user is 'user:password'.")
     }
-    if proxyUser != nil, proxy?.isEmpty == true {
-      throw ValidationError("--proxy-user needs a proxy.")
-    }
+    try refuse(proxyUser != nil && proxy?.isEmpty == true, "--proxy-user needs a proxy.")
   }
 }
 

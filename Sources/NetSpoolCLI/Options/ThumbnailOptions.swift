@@ -4,24 +4,9 @@ import NetSpool
 /// `--thumbnail` and what belongs to it. The options are there in every build; without the trait `Images` they are a
 /// mistake that says how to get one with them.
 struct ThumbnailOptions: ParsableArguments {
-  @Option(
-    name: .customLong("thumbnail"),
-    help: ArgumentHelp(
-      "Write a thumbnail of each picture in its place, with no side longer than this. Needs the trait Images.",
-      valueName: "pixels"))
-  var maxSide: Int?
-
-  @Option(
-    name: .customLong("format"),
-    help: ArgumentHelp("What thumbnails are written as. Default: webp.", valueName: "webp|jpeg|avif|png"))
-  var wantedFormat: ThumbnailFormat?
-
-  @Option(
-    name: .customLong("fit"),
-    help: ArgumentHelp(
-      "Thumbnails with all of the picture (contain), or a square from its middle (cover). Default: contain.",
-      valueName: "contain|cover"))
-  var wantedFit: ThumbnailFit?
+  @Option("thumbnail") var maxSide: Int?
+  @Option("format") var wantedFormat: ThumbnailFormat?
+  @Option("fit") var wantedFit: ThumbnailFit?
 
   var format: ThumbnailFormat { wantedFormat ?? .webp }
   var fit: ThumbnailFit { wantedFit ?? .contain }
@@ -36,9 +21,7 @@ struct ThumbnailOptions: ParsableArguments {
       }
       return
     }
-    guard (1...16_383).contains(maxSide) else {
-      throw ValidationError("--thumbnail is a number of pixels from 1 to 16383.")
-    }
+    try refuse(!(1...16_383).contains(maxSide), "--thumbnail is a number of pixels from 1 to 16383.")
     #if !Images
     throw ValidationError(
       "--thumbnail: this netspool was built without pictures; build it with 'swift build -c release --traits Images'."

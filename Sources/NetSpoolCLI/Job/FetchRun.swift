@@ -19,12 +19,6 @@ struct FetchRun {
   /// Gets the numbers of a job that ran.
   var onEnd: (FetchJob.End) -> Void = { _ in }
 
-  /// A command line that cannot be run, found out only by looking at the files it names.
-  struct Refusal: Error, Equatable {
-    let status: JobStatus
-    let sentence: String
-  }
-
   /// Makes the network part. Called once, after the list is known to be in order and before any file is written; it
   /// gets the folder for outputs, which exists then.
   typealias MakeFetcher = (FetchCommand, EngineFetcher.Destination?) throws -> any Fetcher
@@ -32,18 +26,13 @@ struct FetchRun {
   func run(makeFetcher: MakeFetcher) -> JobStatus {
     do {
       return try assembled(makeFetcher)
-    } catch let refusal as Refusal {
-      console.message("netspool: \(refusal.sentence)")
-      return refusal.status
     } catch let failure as IOFailure {
       // The reader has what it wanted, as in `| head`.
       if failure.code != EPIPE { console.message("netspool: \(failure)") }
       return .localIO
-    } catch let failure as CacheFailure {
-      console.message("netspool: \(failure.withAdvice)")
-      return .localIO
     } catch {
-      console.message("netspool: \(FailureAdvice.sentence(error))")
+      let advice = error is StoreFailure ? "; --no-cache fetches without it" : ""
+      console.message("netspool: \(FailureAdvice.sentence(error))\(advice)")
       return .status(of: error)
     }
   }
@@ -120,17 +109,16 @@ struct FetchRun {
 
 extension FetchRun {
   /// Says what helps where a URL was meant, or a folder named.
-  private func requireList(_ path: String) throws(Refusal) {
+  private func requireList(_ path: String) throws(Mistake) {
     let facts = FileFacts(path: path)
     if facts?.isDirectory == true {
-      throw Refusal(status: .usage, sentence: "\(path) is a folder: name a list in it")
+      throw Mistake("\(path) is a folder: name a list in it")
     }
     guard facts == nil, let meant = URLText.meant(path) else { return }
-    throw Refusal(
-      status: .localIO, sentence: "there is no list '\(path)'; did you mean the URL '\(meant)'?")
+    throw Mistake("there is no list '\(path)'; did you mean the URL '\(meant)'?", .localIO)
   }
 
-  private func refuseToOverwrite(_ list: ListReader) throws(Refusal) {
+  private func refuseToOverwrite(_ list: ListReader) throws(Mistake) {
     let outputs = [
       ("--results", options.results), ("--failed", options.failed), ("--har", options.har),
       ("--cookie-jar", options.cookies.cookieJar),
@@ -139,12 +127,11 @@ extension FetchRun {
       guard let status = FileFacts(path: path), list.files.contains(where: status.isSameFile) else {
         continue
       }
-      throw Refusal(
-        status: .usage, sentence: "\(option) \(path) is also the list; it would be overwritten")
+      throw Mistake("\(option) \(path) is also the list; it would be overwritten")
     }
     let tar = options.writesTar ? NamedOutput("--output", options.output) : nil
     if let sentence = NamedOutput.clash(outputs.map { NamedOutput($0.0, $0.1) } + [tar]) {
-      throw Refusal(status: .usage, sentence: sentence)
+      throw Mistake(sentence)
     }
   }
 
@@ -158,7 +145,7 @@ extension FetchRun {
     return try ShardedOutput(path, limit: options.shardSize, ledger)
   }
 
-  private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Refusal) -> FetchPlan.Options {
+  private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Mistake) -> FetchPlan.Options {
     var plan = FetchPlan.Options(
       shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
     (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
@@ -179,17 +166,13 @@ extension FetchRun {
     return plan
   }
 
-  private func shard() throws(Refusal) -> Shard {
+  private func shard() throws(Mistake) -> Shard {
     if let shard = options.shard { return shard }
-    do throws(Shard.Mistake) {
-      guard let assigned = try Shard.assigned(environment) else { return .whole }
-      if !options.quiet {
-        console.message("shard \(assigned.shard.index)/\(assigned.shard.count), from \(assigned.origin)")
-      }
-      return assigned.shard
-    } catch {
-      throw Refusal(status: .usage, sentence: error.description)
+    guard let assigned = try Shard.assigned(environment) else { return .whole }
+    if !options.quiet {
+      console.message("shard \(assigned.shard.index)/\(assigned.shard.count), from \(assigned.origin)")
     }
+    return assigned.shard
   }
 
   /// - Parameter named: the folder whose files answers name.
@@ -244,9 +227,7 @@ extension FetchRun {
 
   private func writeJSON(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
     guard options.json else { return end.status }
-    let output = try OutputFile.create("-")
-    try output.write(end.summary.json(exitStatus: end.status))
-    try output.flush()
+    try StandardOutput.write(end.summary.json(exitStatus: end.status))
     return end.status
   }
 }
@@ -277,7 +258,7 @@ struct DryRun {
     let output = FailedWriter(try OutputFile.create("-"))
     var hasChanged = false
     while true {
-      if let signal { return .signal(signal) }
+      if let status = stop.status { return status }
       switch try plan.next() {
       case .fetch(let item): try output.write(url: item.url, output: item.output)
       case .broken(let line): console.message(line.description)
@@ -291,13 +272,6 @@ struct DryRun {
         if hasChanged { return .localIO }
         return plan.tally.broken > 0 ? .failedForGood : .allDone
       }
-    }
-  }
-
-  private var signal: Int32? {
-    switch stop.wish {
-    case .none: nil
-    case .drain(let signal), .quit(let signal): signal
     }
   }
 }

@@ -3,63 +3,18 @@ import NetSpool
 
 /// What every command that sends requests understands.
 struct RequestOptions: ParsableArguments {
-  @Option(
-    name: [.customShort("H"), .long],
-    help: ArgumentHelp(
-      "Send a header, as 'Name: value'; 'Name:' leaves one out, 'Name;' sends it empty, '@file' has one in each "
-        + "line. Repeatable.", valueName: "field"))
-  var header: [HeaderWord] = []
-
-  @Option(
-    name: [.customShort("A"), .long],
-    help: ArgumentHelp(
-      "Send this User-Agent; '' sends none. Default: netspool/VERSION.", valueName: "text"))
-  var userAgent: String?
-
-  @Option(
-    name: [.customShort("e"), .long], help: ArgumentHelp("Send this Referer.", valueName: "url"))
-  var referer: String?
-
-  @Option(
-    name: [.long, .customShort("m"), .customLong("max-time")],
-    help: ArgumentHelp(
-      "Give each attempt up after this long: 30s, 5m, 1h; 0 never. Default: 5m in fetch; in get "
-        + "and post a body that keeps coming has all the time. A stalled transfer ends after 30 s without progress.",
-      valueName: "time"))
-  var timeout: TimeLimit?
-
-  @Option(
-    help: ArgumentHelp(
-      "Try a request this many times more when it fails for now. Retry-After is honoured. On the command line it holds "
-        + "for POST as well, as with curl. Default: 2.", valueName: "n"))
-  var retry: Int?
-
-  @Option(
-    help: ArgumentHelp("Wait so long before each other attempt. Default: ever longer.", valueName: "time"))
-  var retryDelay: TimeSpan?
-
-  @Option(help: ArgumentHelp("Give all attempts together up after this long.", valueName: "time"))
-  var retryMaxTime: TimeLimit?
-
-  @Flag(help: "Try again whatever the failure, a status of 404 as well.")
-  var retryAllErrors = false
-
-  @Flag(help: .hidden)
-  var retryConnrefused = false
-
-  @Option(
-    help: ArgumentHelp("Give up a body that is longer: 500k, 2M (binary units).", valueName: "bytes"))
-  var maxFilesize: ByteSize?
-
-  @Option(
-    help: ArgumentHelp(
-      "Receive at most this many bytes per second: 500k, 2M (binary units).", valueName: "bytes"))
-  var limitRate: ByteSize?
-
-  @Flag(
-    inversion: .prefixedNo,
-    help: "Ask for compressed bodies, and write them decoded. It is so unless told otherwise.")
-  var compressed = true
+  @Option("header") var header: [HeaderWord] = []
+  @Option("user-agent") var userAgent: String?
+  @Option("referer") var referer: String?
+  @Option("max-time") var timeout: TimeLimit?
+  @Option("retry") var retry: Int?
+  @Option("retry-delay") var retryDelay: TimeSpan?
+  @Option("retry-max-time") var retryMaxTime: TimeLimit?
+  @Flag("retry-all-errors") var retryAllErrors = false
+  @Flag("retry-connrefused") var retryConnrefused = false
+  @Option("max-filesize") var maxFilesize: ByteSize?
+  @Option("limit-rate") var limitRate: ByteSize?
+  @Flag("compressed") var compressed = true
 
   /// What holds when nobody says.
   var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
@@ -73,14 +28,11 @@ struct RequestOptions: ParsableArguments {
   static let retryMax = 100
 
   func validate() throws {
-    guard (0...Self.retryMax).contains(retries) else {
-      throw ValidationError("--retry is a number from 0 to \(Self.retryMax).")
-    }
+    try refuse(!(0...Self.retryMax).contains(retries), "--retry is a number from 0 to \(Self.retryMax).")
     try HeaderWord.check(header)
-    if referer?.hasSuffix(";auto") == true {
-      throw ValidationError(
-        "--referer ';auto' is not known: redirects get the Referer that is given, or none.")
-    }
+    try refuse(
+      referer?.hasSuffix(";auto") == true,
+      "--referer ';auto' is not known: redirects get the Referer that is given, or none.")
     for (name, text) in [("--user-agent", userAgent), ("--referer", referer)] {
       if let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
         throw ValidationError("\(name) must not contain control characters.")

@@ -1,13 +1,9 @@
-import ArgumentParser
-
 /// `$XDG_CONFIG_HOME/netspool/config`: lines `option = value` with the options' own names, read before every `fetch`, `get`
 /// and `post`. A command passes over what only the others know; what stands on the command line comes later and so wins.
 enum ConfigFile {
-  /// Nil when nothing says where it would be (XDG Base Directory Specification: a relative path counts as none).
+  /// Nil when nothing says where it would be.
   static func path(_ environment: Environment) -> String? {
-    func absolute(_ name: String) -> String? { environment[name].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    let base = absolute("XDG_CONFIG_HOME") ?? absolute("HOME").map { "\($0)/.config" }
-    return base.map { "\($0)/netspool/config" }
+    environment.folder("XDG_CONFIG_HOME", ".config").map { "\($0)/netspool/config" }
   }
 
   /// The command line with the file's words behind the command. Throws a `Mistake` for a line that says nothing, and
@@ -18,23 +14,14 @@ enum ConfigFile {
 
   /// The command line with the words of a file in place of each `--config FILE`; `-` is standard input.
   static func included(_ words: [String]) throws -> [String] {
-    guard let command = words.first, CommandWords.commands.contains(command) else { return words }
-    var (rest, output) = (words[...], [String]())
-    while let word = rest.popFirst() {
-      if word == "--" { return output + [word] + rest }
-      let isOption = word.hasPrefix("-K") || word == "--config" || word.hasPrefix("--config=")
-      guard isOption else {
-        output.append(word)
-        continue
+    guard let command = words.first, OptionTable.commands.contains(command) else { return words }
+    return try [command]
+      + CommandWord.all(words).flatMap { word in
+        guard word.option?.name == "config" else { return word.words }
+        guard let path = word.value else { throw Mistake("\(word.words[0]) names no file") }
+        let bytes = try Descriptor.reading(path).readAll(atMost: UserFile.bytesMax)
+        return try lines(of: String(decoding: bytes, as: UTF8.self), at: path, for: command).map(\.word)
       }
-      let own = word.hasPrefix("-K") ? word.dropFirst(2) : word.dropFirst("--config=".count)
-      guard let path = own.isEmpty ? rest.popFirst() : String(own) else {
-        throw Mistake("\(word) names no file")
-      }
-      let bytes = try Descriptor.reading(path).readAll(atMost: UserFile.bytesMax)
-      output += try lines(of: String(decoding: bytes, as: UTF8.self), at: path, for: command).map(\.word)
-    }
-    return output
   }
 
   /// The line that a command line cannot have, as `path:number`; nil when the command line itself is wrong.
@@ -48,7 +35,7 @@ enum ConfigFile {
   }
 
   private static func lines(for words: [String], _ environment: Environment) throws -> [Line] {
-    guard let command = words.first, CommandWords.commands.contains(command), !words.contains("--no-config"),
+    guard let command = words.first, OptionTable.commands.contains(command), !words.contains("--no-config"),
       let path = path(environment), let text = try UserFile.read(path)
     else { return [] }
     return try lines(of: text, at: path, for: command)
@@ -63,8 +50,6 @@ enum ConfigFile {
   }
 
   static func lines(of text: String, at path: String, for command: String) throws(Mistake) -> [Line] {
-    let all = OptionNames.all
-    let known = all.values.reduce(into: Set<String>()) { $0.formUnion($1) }
     var lines: [Line] = []
     // A carriage return and a line feed are one Character.
     let ends = text.drop { $0 == "\u{FEFF}" }.split(omittingEmptySubsequences: false) {
@@ -81,20 +66,14 @@ enum ConfigFile {
         lines.append(Line(place: place, word: "-\(name)\(value ?? "")"))
         continue
       }
-      guard known.contains(name) else {
-        if let reason = ShortOptions.missing[name] {
-          throw Mistake("\(place): '\(name)' is not here: \(reason)")
-        }
-        let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
-        throw Mistake("\(place): there is no option '\(name)'\(meant)")
+      guard OptionTable.find(name, before: command) != nil else {
+        throw Mistake("\(place): " + unknown(name))
       }
-      guard let own = all[command], own.contains(name) else { continue }
-      if CommandWords.valued.contains(name), !CommandWords.isFlag(name, of: command) {
-        guard let value else {
-          throw Mistake("\(place): '\(name)' needs a value: \(name) = ...")
-        }
+      guard let option = OptionTable.find(name, of: command) else { continue }
+      if option.value != nil {
+        guard let value else { throw Mistake("\(place): '\(name)' needs a value: \(name) = ...") }
         lines.append(Line(place: place, word: "--\(name)=\(value)"))
-      } else if let name = try isOn(value, name, place) ? name : opposite(of: name, in: own) {
+      } else if let name = try isOn(value, name, place) ? name : opposite(of: name, option) {
         lines.append(Line(place: place, word: "--\(name)"))
       }
     }
@@ -127,10 +106,17 @@ enum ConfigFile {
     return nil
   }
 
+  private static func unknown(_ name: String) -> String {
+    if let reason = OptionTable.refusal(name, of: "") { return "'\(name)' is not here: \(reason)" }
+    let known = OptionTable.commands.flatMap { OptionTable.names(of: $0) }.filter { $0.utf8.count > 1 }
+    let meant = Suggestion.nearest(to: name, in: known.sorted()).map { "; did you mean '\($0)'?" } ?? ""
+    return "there is no option '\(name)'\(meant)"
+  }
+
   /// The flag that says the opposite; nil for one that is off unless it is given.
-  private static func opposite(of name: String, in names: Set<String>) -> String? {
-    let other = name.hasPrefix("no-") ? String(name.dropFirst(3)) : "no-\(name)"
-    return names.contains(other) && !CommandWords.valued.contains(other) ? other : nil
+  private static func opposite(of name: String, _ option: OptionSpec) -> String? {
+    guard option.inverts else { return nil }
+    return option.names.contains(name) ? "no-\(name)" : String(name.dropFirst("no-".count))
   }
 
   private static func isOn(_ value: String?, _ name: String, _ place: String) throws(Mistake) -> Bool {
@@ -139,27 +125,5 @@ enum ConfigFile {
     case "false", "no", "off", "0": return false
     default: throw Mistake("\(place): '\(name)' is true or false")
     }
-  }
-}
-
-/// The names of the options of each command, from its help.
-enum OptionNames {
-  static var all: [String: Set<String>] {
-    [
-      "fetch": names(FetchCommand.helpMessage(includeHidden: true, columns: 400)),
-      "get": names(GetCommand.helpMessage(includeHidden: true, columns: 400)),
-      "post": names(PostCommand.helpMessage(includeHidden: true, columns: 400)),
-    ]
-  }
-
-  /// `  -o, --output <file>   Write...`: the words that begin with two dashes, before the text.
-  static func names(_ help: String) -> Set<String> {
-    var names: Set<String> = []
-    for line in help.split(separator: "\n") where line.hasPrefix("  -") {
-      for word in line.split(whereSeparator: { " ,/".contains($0) }).prefix(while: { $0.hasPrefix("-") }) {
-        if word.hasPrefix("--") { names.insert(String(word.dropFirst(2))) }
-      }
-    }
-    return names
   }
 }

@@ -3,61 +3,17 @@ import NetSpool
 
 /// What `get` and `post` send, with curl's names and meanings.
 struct BodyOptions: ParsableArguments {
-  @Option(
-    name: [.customShort("d"), .long, .customLong("data-ascii")],
-    help: ArgumentHelp(
-      "Send this text as application/x-www-form-urlencoded; '@file' sends a file without its line ends, '@-' standard "
-        + "input. Several are joined by '&'.", valueName: "a=b|@file"))
-  var data: [DataText] = []
-
-  @Option(help: ArgumentHelp("As --data, and '@' means nothing.", valueName: "text"))
-  var dataRaw: [DataText] = []
-
-  @Option(help: ArgumentHelp("As --data, and files are sent as they stand.", valueName: "text|@file"))
-  var dataBinary: [DataText] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "As --data, percent-encoded first: 'text', 'name=text', '@file' or 'name@file'.", valueName: "text"))
-  var dataUrlencode: [DataText] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Put this into the query of the URL, encoded as by --data-urlencode.", valueName: "text"))
-  var urlQuery: [DataText] = []
-
-  @Flag(name: [.customShort("G"), .customLong("get")], help: "Put all of --data into the query of the URL.")
-  var inQuery = false
-
-  @Option(
-    name: [.customShort("F"), .long],
-    help: ArgumentHelp(
-      "Send a field, as multipart/form-data: 'name=text', 'name=@file' uploads a file, 'name=<file' takes its text; "
-        + "';type=' and ';filename=' behind it. A value with ';' stands in double quotes. Repeatable.",
-      valueName: "k=v|k=@file"))
-  var form: [FormField] = []
-
-  @Option(help: ArgumentHelp("As --form, and '@', '<' and ';' mean nothing.", valueName: "k=v"))
-  var formString: [FormText] = []
-
-  @Option(
-    name: [.customShort("T"), .long],
-    help: ArgumentHelp(
-      "Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name. With several URLs one for "
-        + "each, in their order.", valueName: "file"), completion: .file())
-  var uploadFile: [PlacedText] = []
-
-  @Option(
-    help: ArgumentHelp(
-      "Send a file as it stands, '-' for standard input; as application/octet-stream unless --header names "
-        + "another Content-Type.", valueName: "path"), completion: .file())
-  var file: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Send this text as application/json, and ask for JSON; '@file' and '@-' send files.", valueName: "text")
-  )
-  var json: [DataText] = []
+  @Option("data") var data: [DataText] = []
+  @Option("data-raw") var dataRaw: [DataText] = []
+  @Option("data-binary") var dataBinary: [DataText] = []
+  @Option("data-urlencode") var dataUrlencode: [DataText] = []
+  @Option("url-query") var urlQuery: [DataText] = []
+  @Flag("get") var inQuery = false
+  @Option("form") var form: [FormField] = []
+  @Option("form-string") var formString: [FormText] = []
+  @Option("upload-file") var uploadFile: [PlacedText] = []
+  @Option("file") var file: String?
+  @Option("json", of: "get") var json: [DataText] = []
 
   func validate() throws {
     if let problem = fields.lazy.compactMap(\.problem).first { throw ValidationError(problem) }
@@ -66,9 +22,8 @@ struct BodyOptions: ParsableArguments {
       throw ValidationError(
         "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
     }
-    if inQuery, !isEmpty, texts.isEmpty {
-      throw ValidationError("--get puts what --data says into the query, and nothing else.")
-    }
+    try refuse(
+      inQuery && !isEmpty && texts.isEmpty, "--get puts what --data says into the query, and nothing else.")
     let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file].compactMap(\.self) + uploads)
     guard names.count(where: { $0 == "-" }) <= 1 else {
       throw ValidationError("'-' can be given once: standard input can be read once.")

@@ -3,19 +3,8 @@ import NetSpool
 
 /// `-b` and `-c`.
 struct CookieOptions: ParsableArguments {
-  @Option(
-    name: [.customShort("b"), .long],
-    help: ArgumentHelp(
-      "Send these cookies, as 'name=value; other=value', or those of a file that --cookie-jar or a browser wrote.",
-      valueName: "data|file"), completion: .file())
-  var cookie: [String] = []
-
-  @Option(
-    name: [.customShort("c"), .long],
-    help: ArgumentHelp(
-      "Keep cookies, redirects included, and write all of them to this file when it is done.",
-      valueName: "file"), completion: .file())
-  var cookieJar: String?
+  @Option("cookie") var cookie: [String] = []
+  @Option("cookie-jar") var cookieJar: String?
 
   /// Sends what stands on the command line itself.
   func add(to headers: inout NetworkRequest.Headers, unless isNamed: Bool) {

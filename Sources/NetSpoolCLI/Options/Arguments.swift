@@ -3,32 +3,23 @@ import NetSpool
 
 // How each kind of value is read from the command line; a wrong one ends with status 64 and a sentence.
 
-extension PlacedText: ExpressibleByArgument {
-  init(argument: String) { self.init(argument) }
+/// A value that is read from a text, nil for one that says nothing.
+protocol TextValue: ExpressibleByArgument {
+  init?(_ text: String)
 }
 
-extension ByteSize: ExpressibleByArgument {
+extension TextValue {
   init?(argument: String) { self.init(argument) }
 }
 
-extension TimeSpan: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
-
+extension PlacedText: TextValue {}
+extension ByteSize: TextValue {}
+extension Shard: TextValue {}
+extension ErrorBudget: TextValue {}
+extension RateLimiter: TextValue {}
+extension TimeSpan: TextValue {
   var defaultValueDescription: String { description }
 }
-
-extension Shard: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
-}
-
-extension ErrorBudget: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
-}
-
-extension RateLimiter: ExpressibleByArgument {
-  init?(argument: String) { self.init(argument) }
-}
-
 extension ProgressMode: ExpressibleByArgument {}
 
 /// `--jobs`: how many transfers at once.
@@ -50,10 +41,11 @@ enum Jobs: Equatable, Sendable, ExpressibleByArgument {
   }
 }
 
-/// A command line that cannot be run, found out only when it was tried.
+/// What cannot be run, found out only when it was tried: for most a command line.
 struct Mistake: Error, Equatable, CustomStringConvertible {
   let description: String
-  init(_ sentence: String) { description = sentence }
+  var status = JobStatus.usage
+  init(_ sentence: String, _ status: JobStatus = .usage) { (description, self.status) = (sentence, status) }
 }
 
 /// `priority=` in a list: the class of a request in the queue.
@@ -61,9 +53,15 @@ enum PriorityName: String, CaseIterable, Sendable {
   case low, normal, high, urgent
 }
 
+/// Throws a mistake that a command line alone shows.
+func refuse(_ isWrong: Bool, _ sentence: @autoclosure () -> String) throws {
+  if isWrong { throw ValidationError(sentence()) }
+}
+
 extension JobStatus {
   /// Ends the command with the status of the body, or with that of what it throws and a line on standard error.
-  static func exit(_ console: Console, _ body: (Console) throws -> JobStatus) throws -> Never {
+  static func exit(_ body: (Console) throws -> JobStatus) throws -> Never {
+    let console = Console.standardError()
     do {
       throw ExitCode(try body(console).code)
     } catch let exit as ExitCode {
@@ -76,8 +74,8 @@ extension JobStatus {
 
   /// Settings that the library refuses and a missing password are the command line's; everything else is about this machine.
   static func status(of error: any Error) -> JobStatus {
-    let isOfCommandLine = (error as? NetworkError)?.isOfCommandLine ?? false
-    return isOfCommandLine || error is CredentialOptions.Missing || error is Mistake ? .usage : .localIO
+    if let mistake = error as? Mistake { return mistake.status }
+    return (error as? NetworkError)?.isOfCommandLine == true ? .usage : .localIO
   }
 }
 

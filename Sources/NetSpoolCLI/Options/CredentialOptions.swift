@@ -5,59 +5,18 @@ import NetSpool
 /// The account that a request is sent for. Everybody on a machine may read command lines (proc(5)), so the password has other ways
 /// in.
 struct CredentialOptions: ParsableArguments {
-  @Option(
-    name: [.customShort("u"), .long],
-    help: ArgumentHelp(
-      "Sign in as this user, by Basic unless told otherwise: 'user:password', or 'user' with the password in "
-        + "--password-file or $\(Self.variable), where other users of this machine do not see it.",
-      valueName: "user"))
-  var user: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Read the password from the first line of this file; '-' is standard input.", valueName: "file"),
-    completion: .file())
-  var passwordFile: String?
-
-  @Flag(help: "Sign in by Basic. It is so unless told otherwise.")
-  var basic = false
-
-  @Flag(help: "Sign in by Digest, with MD5 or SHA-256, when the server asks.")
-  var digest = false
-
-  @Flag(help: "Sign in by Digest if the server offers it, else by Basic; when it asks.")
-  var anyauth = false
-
-  @Flag(help: "Sign in by NTLM: 'DOMAIN\\user'. Each request has a connection of its own.")
-  var ntlm = false
-
-  @Option(
-    name: .customLong("aws-sigv4"),
-    help: ArgumentHelp(
-      "Sign each request as Amazon's services want it (Signature Version 4): 'aws:amz:region:service', with --user "
-        + "'key:secret'. Region and service may stand in the host's name instead: service.region.amazonaws.com.",
-      valueName: "scope"))
-  var signing: SigningScope?
-
-  @Flag(
-    help: "Send the password over plain HTTP to other machines as well, where anybody on the way can read it."
-  )
-  var inClear = false
-
-  @Option(
-    name: .customLong("oauth2-bearer"), help: ArgumentHelp("Sign in with this token.", valueName: "token"))
-  var bearer: String?
-
-  @Flag(
-    name: [.customShort("n"), .long],
-    help: "Take user and password from ~/.netrc, which nobody else may read. $NETRC names another file.")
-  var netrc = false
-
-  @Option(help: ArgumentHelp("Take them from this file.", valueName: "file"), completion: .file())
-  var netrcFile: String?
-
-  @Flag(help: "As --netrc, and a file that is not there is none.")
-  var netrcOptional = false
+  @Option("user") var user: String?
+  @Option("password-file") var passwordFile: String?
+  @Flag("basic") var basic = false
+  @Flag("digest") var digest = false
+  @Flag("anyauth") var anyauth = false
+  @Flag("ntlm") var ntlm = false
+  @Option("aws-sigv4") var signing: SigningScope?
+  @Flag("in-clear") var inClear = false
+  @Option("oauth2-bearer") var bearer: String?
+  @Flag("netrc") var netrc = false
+  @Option("netrc-file") var netrcFile: String?
+  @Flag("netrc-optional") var netrcOptional = false
 
   static let variable = "NETSPOOL_PASSWORD"
 
@@ -67,16 +26,16 @@ struct CredentialOptions: ParsableArguments {
         "--basic, --digest, --ntlm, --anyauth, --oauth2-bearer and --aws-sigv4 contradict each other.")
     }
     guard let user else {
-      if digest || ntlm || anyauth || signing != nil, !usesNetrc {
-        throw ValidationError("--digest, --ntlm, --anyauth and --aws-sigv4 go with --user.")
-      }
-      if passwordFile != nil { throw ValidationError("--password-file goes with --user.") }
+      try refuse(
+        (digest || ntlm || anyauth || signing != nil) && !usesNetrc,
+        "--digest, --ntlm, --anyauth and --aws-sigv4 go with --user.")
+      try refuse(passwordFile != nil, "--password-file goes with --user.")
       return
     }
-    if bearer != nil { throw ValidationError("--user and --oauth2-bearer contradict each other.") }
-    if user.contains(":"), passwordFile != nil {
-      throw ValidationError("--password-file and a password in --user contradict each other.")
-    }
+    try refuse(bearer != nil, "--user and --oauth2-bearer contradict each other.")
+    try refuse(
+      user.contains(":") && passwordFile != nil,
+      "--password-file and a password in --user contradict each other.")
   }
 
   /// Whether a request may come from somebody.
@@ -123,17 +82,9 @@ struct CredentialOptions: ParsableArguments {
     if let passwordFile { return (user, try PasswordFile.read(passwordFile)) }
     // Nobody has a password that nobody gave.
     guard let password = environment[Self.variable] ?? (user.isEmpty ? "" : nil) else {
-      throw Missing(user: user)
+      throw Mistake("--user \(user) has no password: give it in --password-file or $\(Self.variable)")
     }
     return (user, password)
-  }
-
-  /// A user without a password.
-  struct Missing: Error, CustomStringConvertible {
-    let user: String
-    var description: String {
-      "--user \(user) has no password: give it in --password-file or $\(CredentialOptions.variable)"
-    }
   }
 }
 

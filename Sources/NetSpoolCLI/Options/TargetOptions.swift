@@ -1,0 +1,132 @@
+import ArgumentParser
+import Glibc
+
+/// Where an answer goes, and what is told of it.
+struct TargetOptions: ParsableArguments {
+  @Option("output", of: "get") var output: [PlacedText] = []
+  @Flag("remote-name") var remoteName: Int
+  /// Where on the command line each `--remote-name` stands; `CommandWords` says it.
+  @Option("remote-name-at") var remoteNameAt: [Int] = []
+  @Flag("remote-name-all") var remoteNameAll = false
+  @Flag("remote-header-name") var remoteHeaderName = false
+  @Option("output-dir") var outputDir: String?
+  @Flag("create-dirs") var createDirs = false
+  @Option("continue-at") var continueAt: ContinueAt?
+  @Flag("continue") var continues: Bool?
+  @Flag("remote-time") var remoteTime = false
+  @Option("range") var range: String?
+  @Option("time-cond") var timeCond: String?
+  @Flag("head") var head = false
+  @Flag("include") var include = false
+  @Option("dump-header") var dumpHeader: String?
+  @Option("write-out") var writeOut: String?
+  @Flag("fail") var fail: Bool?
+  @Flag("fail-with-body") var failWithBody = false
+  @Flag("silent", of: "get") var silent = false
+  @Flag("show-error") var showError = false
+  @Flag("verbose") var verbose = false
+  @Option("har") var har: String?
+  @Flag("globoff") var globoff = false
+  @Flag("no-clobber") var noClobber = false
+  @Option("etag-save") var etagSave: String?
+  @Option("etag-compare") var etagCompare: String?
+  @Option("stderr") var stderr: String?
+  @Flag("remove-on-error") var removeOnError = false
+  @Flag("no-buffer") var noBuffer = false
+  @Flag("progress-bar") var progressBar = false
+  @Flag("no-progress-meter") var noProgressMeter = false
+
+  func validate() throws {
+    if let range, !Self.isRange(range) { throw ValidationError("--range is as 0-499, 500- or -500.") }
+    try refuse(remoteHeaderName && !namesRemotely, "--remote-header-name goes with --remote-name.")
+    try refuse(fail == true && failWithBody, "--fail and --fail-with-body contradict each other.")
+    if resumption != nil { try validateResumption() }
+  }
+
+  private func validateResumption() throws {
+    try refuse(range != nil, "--continue-at and --range contradict each other.")
+    try refuse(places.isEmpty && !remoteNameAll, "--continue-at goes on writing a file: -o or -O names it.")
+    try refuse(
+      remoteHeaderName,
+      "--continue-at has to know the file before the server names it: leave out --remote-header-name.")
+    try refuse(include, "--continue-at and --include contradict each other: a head stands in no part.")
+  }
+
+  /// `--stderr`.
+  func redirectMessages() throws(IOFailure) {
+    guard let path = stderr else { return }
+    let file =
+      path == "-"
+      ? Descriptor(borrowing: 1, named: "standard output")
+      : try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+    guard dup2(file.number, 2) == 2 else { throw .last("write", path) }
+  }
+
+  private static func isRange(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
+        let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+        return ends.count <= 2 && ends.allSatisfy { $0.allSatisfy(\.isASCIIDigit) } && part.count > 1
+          || ends.count == 1 && !part.isEmpty && part.allSatisfy(\.isASCIIDigit)
+      }
+  }
+
+  /// Whether the body of an error goes to a target.
+  func keepsErrors(isFile: Bool) -> Bool {
+    switch fail {
+    case true?: false
+    case false?: true
+    case nil: failWithBody || !isFile
+    }
+  }
+
+  /// What `-o` or `-O` says of one URL.
+  enum Place: Equatable, Sendable {
+    case path(String)
+    /// As the URL ends.
+    case remoteName
+  }
+
+  /// The places that were given, in the order of the command line: the n-th is that of the n-th URL.
+  var places: [Place] {
+    let paths = output.map { (place: $0.place, what: Place.path($0.text)) }
+    let names = remoteNameAt.map { (place: $0, what: Place.remoteName) }
+    let others = Array(repeating: Place.remoteName, count: remoteName)
+    return (paths + names).sorted { $0.place < $1.place }.map(\.what) + others
+  }
+
+  /// Nil: standard output.
+  func place(of number: Int) -> Place? {
+    let places = places
+    return places.indices.contains(number) ? places[number] : remoteNameAll ? .remoteName : nil
+  }
+
+  private var namesRemotely: Bool { remoteNameAll || places.contains(.remoteName) }
+
+  /// Whether messages are printed.
+  var isMute: Bool { silent && !showError }
+
+  /// Where to go on; nil: anew.
+  var resumption: ContinueAt? { continueAt ?? (continues == true ? .part : nil) }
+}
+
+/// `--continue-at`.
+enum ContinueAt: Equatable, Sendable, ExpressibleByArgument {
+  /// Where the part ends.
+  case part
+  case byte(Int64)
+
+  init?(argument: String) {
+    if argument == "-" {
+      self = .part
+    } else if argument.allSatisfy(\.isASCIIDigit), let byte = Int64(argument) {
+      self = .byte(byte)
+    } else {
+      return nil
+    }
+  }
+}
+
+extension Character {
+  var isASCIIDigit: Bool { isASCII && isNumber }
+}
