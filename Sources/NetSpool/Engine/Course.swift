@@ -45,7 +45,7 @@ enum Step {
   case done
 }
 
-/// What becomes of an operation that the cache has not answered.
+/// The way on of an operation that the cache has not answered.
 enum Unanswered {
   case share
   case line, front

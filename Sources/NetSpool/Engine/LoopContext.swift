@@ -1,4 +1,4 @@
-/// What the parts of a scheduler have in common: the loop, its timers, the way back to it, and what is done in pieces. Loop
+/// The things that the parts of a scheduler share: the loop, its timers, the way back to it, and what is done in pieces. Loop
 /// thread.
 final class LoopContext {
   /// The way to this loop, for other threads.

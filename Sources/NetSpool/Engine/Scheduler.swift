@@ -147,7 +147,7 @@ final class Scheduler {
     var rounds = 0
     var now = MonotonicClock.now
     let turn = Turn(from: now)
-    pools.resumePostponed(in: .quarter(from: now))
+    pools.resumePostponed(in: .part(2, from: now))
     repeat {
       let isDone = doWork(in: turn)
       if isClosing { return end() }

@@ -19,11 +19,13 @@ struct Turn {
   /// The rest of this turn, and a quarter of one however long the others took.
   func rest(from now: Microseconds) -> Turn { Turn(until: max(end, now + Self.length / 4)) }
 
-  /// A quarter of a turn.
-  static func quarter(from now: Microseconds = MonotonicClock.now) -> Turn { Turn(until: now + length / 4) }
+  /// So much of a turn: a half, a quarter.
+  static func part(_ share: Microseconds, from now: Microseconds = MonotonicClock.now) -> Turn {
+    Turn(until: now + length / share)
+  }
 
-  /// The same of this one, but for one without an end.
-  func shortened() -> Turn { end == .max ? self : .quarter() }
+  /// A quarter of it, but for one without an end.
+  func shortened() -> Turn { end == .max ? self : .part(4) }
 
   /// True when so much has been done since that the clock was read, and the time is over.
   mutating func isOver(after count: Int = 1) -> Bool {

@@ -40,9 +40,9 @@ struct CommandWord {
   private let dashed: String?
   /// Nil for flags, and at the end of a command line that lacks it.
   var value: String?
-  /// Whether the value stands in the option's own word.
+  /// True when the value stands in the option's own word.
   private var isJoined = false
-  /// How many words end with this one.
+  /// The number of words that end with this one.
   private let place: Int
   /// Nil for what no command has.
   private(set) var option: OptionSpec?

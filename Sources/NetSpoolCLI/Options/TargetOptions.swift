@@ -103,7 +103,7 @@ struct TargetOptions: ParsableArguments {
 
   private var namesRemotely: Bool { remoteNameAll || places.contains(.remoteName) }
 
-  /// Whether messages are printed.
+  /// True when messages are printed.
   var isMute: Bool { silent && !showError }
 
   /// Where to go on; nil: anew.
@@ -112,7 +112,7 @@ struct TargetOptions: ParsableArguments {
 
 /// `--continue-at`.
 enum ContinueAt: Equatable, Sendable, ExpressibleByArgument {
-  /// Where the part ends.
+  /// The end of the part.
   case part
   case byte(Int64)
 

@@ -13,7 +13,7 @@ final class Claims {
 
   init(_ context: LoopContext) { self.context = context }
 
-  /// How often the claims are looked at for which others wait.
+  /// The period of looks at claims for which others wait.
   private static let lookMilliseconds: UInt64 = 10
 
   /// What an operation does instead of starting when another process asks for the same, or has done so just now.

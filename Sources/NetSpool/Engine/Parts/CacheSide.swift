@@ -82,7 +82,7 @@ final class CacheSide {
     return isTaken ? .wait(wait) : then(finding.look)
   }
 
-  /// What was found: nothing, as long as nothing is said.
+  /// The stored answer: nothing, as long as nothing is said.
   private final class Finding {
     var look = LoopLook(held: nil)
   }

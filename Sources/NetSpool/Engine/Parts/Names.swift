@@ -71,7 +71,7 @@ final class OriginName {
 
 /// The names that connections lead to, and the operations that wait for their addresses.
 final class Names {
-  /// What looks names up; a test's in its place.
+  /// The resolver; a test's in its place.
   var resolver = NameResolver.shared
   /// Of proxies, and of what callers say; see `name(for:at:)`.
   private var others: [String: OriginName] = [:]
