@@ -365,7 +365,8 @@ struct LoopsTests {
         engine.enqueue(operation)
       }
       #expect(await until { ended.value == count })
-      #expect(origins.map(\.connectionCount).reduce(0, +) <= 512)
+      // One for each place; where the machine is busy, exchanges that are silent for a second keep theirs and give their place
+      #expect(origins.map(\.connectionCount).reduce(0, +) <= 640)
     }
   }
 
