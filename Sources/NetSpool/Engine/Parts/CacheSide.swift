@@ -70,7 +70,9 @@ final class CacheSide {
   ) -> Step {
     if context.loop.timeline != nil { return then(find()) }  // a model has one thread
     let finding = Finding()
-    let wait = Wait(.look, atMost: UInt64(cache.store.settings.lookPatience / 1_000)) { _ in then(finding.look) }
+    let wait = Wait(.look, atMost: UInt64(cache.store.settings.lookPatience / 1_000)) { _ in
+      then(finding.look)
+    }
     let (port, heard, waiting) = (context.port, LoopReference(finding), LoopReference(wait))
     let isTaken = cache.store.look {
       let found = find()
