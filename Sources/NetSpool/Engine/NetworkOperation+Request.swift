@@ -45,10 +45,12 @@ extension NetworkOperation {
     }
   }
 
-  /// Loop thread: the part that its body goes on with when it breaks off; nil for one that it shares.
+  /// Loop thread: the part that its body goes on with when it breaks off; nil for one that it shares, and where others watch the
+  /// body, which are opened once.
   var partToGoOnWith: PartFile? {
     guard loop.hasStreams, loop.waitersLeft == 0 else { return nil }
-    return shared.withLock { $0.streams }.part
+    let streams = shared.withLock { $0.streams }
+    return streams.count == 1 ? streams[0].part : nil
   }
 
   /// Loop thread: asks for what its part says from now on, also where a redirect has led.
