@@ -35,8 +35,8 @@ enum ChallengeTarget {
   private static func check(_ challenge: DigestChallenge) {
     for user in ["user", "us\"er\\", "bénutzer"] {
       var answer = DigestAnswer(
-        challenge, user: user, password: "secret", method: "GET", target: "/a?b", count: 0xABCD,
-        clientNonce: "0a1b")
+        challenge: challenge, user: user, password: "secret", method: "GET", target: "/a?b",
+        count: 0xABCD, clientNonce: "0a1b")
       answer.body = [1, 2, 3]
       let value = answer.value
       var fields = Headers()

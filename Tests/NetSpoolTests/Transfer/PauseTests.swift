@@ -156,7 +156,7 @@ struct PauseTests {
   }
 
   @Test func `the time of a pause is not the origin's`() async throws {
-    try await withEngine({ $0.timeouts.total = .seconds(3) }) { engine, origin in
+    try await withEngine({ $0.timeouts.total = .seconds(6) }) { engine, origin in
       origin.on("/a", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))
       let arrived = Latch()
       let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
