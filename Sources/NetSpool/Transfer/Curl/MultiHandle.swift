@@ -387,9 +387,9 @@ extension MultiHandle {
   private static let cutMax: Microseconds = 1_000_000
 }
 
-/// The number of connections that a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many as have been
-/// in flight lately, for with fewer each request beyond them would open one. What is in flight is bounded by the descriptors that
-/// are free (`DescriptorWidth`), whatever other loops do.
+/// The number of connections that a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many
+/// as have been in flight lately, for with fewer each request beyond them would open one. What is in flight is bounded by the
+/// descriptors that are free (`DescriptorWidth`), which idle connections of other loops make fewer.
 struct KeptConnections {
   /// After a minute with fewer in flight the others go, the oldest first.
   private static let agesAfter: Microseconds = 60_000_000
