@@ -164,6 +164,13 @@ if Context.environment["NETSPOOL_DOCC"] != nil {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
 }
 
+// The library and its own tests, for sanitizers: they find nothing in programs that are killed, and the tool is a user of it.
+if Context.environment["NETSPOOL_LIBRARY"] != nil {
+  let left = ["NetSpoolCLI", "NetSpoolCLITests", "NetSpoolCrashTests", "TimingTests"]
+  package.targets.removeAll { left.contains($0.name) }
+  package.products.removeAll { $0.name == "netspool" }
+}
+
 // Fuzz targets, for Fuzz/run alone: every module they look into is built with libFuzzer's counters and
 // AddressSanitizer, and shows its inner parts.
 if Context.environment["FUZZ"] != nil {

@@ -47,6 +47,8 @@ public final class NetworkQueue: Sendable {
       set { chosenLoops = newValue }
     }
     private var chosenLoops: Loops?
+    /// A loop that had no transfer for so long closes its connections; short in tests.
+    var connectionsIdleMax: Microseconds = 118_000_000
 
     /// All defaults.
     public init() {}

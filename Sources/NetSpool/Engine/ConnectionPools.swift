@@ -31,10 +31,12 @@ final class ConnectionPools {
 
   /// How many loops share what the queue may keep open.
   private let loops: Int
+  private let idleMax: Microseconds
 
-  init(loop: EventLoop, loops: Int) throws(NetworkError) {
+  init(loop: EventLoop, loops: Int, idleMax: Microseconds) throws(NetworkError) {
     self.loops = loops
-    common = try MultiHandle(loop: loop, loops: loops)
+    self.idleMax = idleMax
+    common = try MultiHandle(loop: loop, loops: loops, idleMax: idleMax)
   }
 
   /// `release` drops the idle transfers of handles that are about to be closed.
@@ -48,7 +50,7 @@ final class ConnectionPools {
     if key.identity == 0, key.engine == 0, key.connections == .shared(0), reach == commonReach ?? reach {
       commonReach = reach
       if isWorn(common) {
-        let next = try MultiHandle(loop: loop, loops: loops)
+        let next = try MultiHandle(loop: loop, loops: loops, idleMax: idleMax)
         retire(common, release)
         common = next
       }
@@ -58,7 +60,8 @@ final class ConnectionPools {
     if let old, !isWorn(old) { return old }
     if own.count >= Self.countMax { closeUnused(release) }
     let multi = try MultiHandle(
-      loop: loop, loops: loops, cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
+      loop: loop, loops: loops, idleMax: idleMax,
+      cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
     if let old = own.updateValue(multi, forKey: key) { retire(old, release) }
     return multi
   }

@@ -87,13 +87,13 @@ final class Scheduler {
     (loop, timers) = (context.loop, context.timers)
     names = Names(context)
     cacheSide = CacheSide(context)
-    pools = try ConnectionPools(loop: loop, loops: driver.loops.count)
     waits = WriteWaits(loop: loop)
     spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
     worker = Worker(
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
     settings = driver.settings.withLock { $0 }
+    pools = try ConnectionPools(loop: loop, loops: driver.loops.count, idleMax: settings.connectionsIdleMax)
     // Of several loops each takes what it needs.
     queue.maximumConcurrent = isAlone ? settings.maximumConcurrent : 0
     if !isAlone { queue.maximumAside = .max }

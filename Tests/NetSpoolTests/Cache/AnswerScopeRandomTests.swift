@@ -221,7 +221,13 @@ import Testing
           lines.append("\(one.number) \(answer.source == .network ? "-" : "cache") \(answer.text ?? "")")
         }
       }
+      await closeCaches()
       return lines
+    }
+
+    /// At the exit no thread of a store has anything in hand.
+    func closeCaches() async {
+      await blocking { [engines = guests.map(\.engine)] in for engine in engines { engine.closeCache() } }
     }
   }
 
@@ -251,7 +257,7 @@ import Testing
           var lines = await visit.run()
           _ = await child
           lines += try folder.text("answers").split(separator: "\n").map(String.init)
-          let questions = try Self.questions(of: town, seed: seed, on: queue)
+          let questions = try await Self.questions(of: town, seed: seed, on: queue)
           for line in lines {
             let words = line.split(separator: " ").map(String.init)
             answered += 1
@@ -261,17 +267,20 @@ import Testing
         }
       }
     }
-    #expect(answered > rounds * 300 && fromCache > answered / 10, "\(answered), \(fromCache)")
+    // Of a thousand in each round: so many as even guests can ask who are mostly refused.
+    #expect(
+      answered > rounds * 100 && fromCache > answered / 20, "seed \(seed): \(answered), \(fromCache)")
   }
 
   /// All requests of both processes, by their numbers.
   private static func questions(
     of town: Town, seed: UInt64, on queue: NetworkQueue
-  ) throws -> [Int: Question] {
+  ) async throws -> [Int: Question] {
     var questions: [Int: Question] = [:]
     for process in 0...1 {
       var visit = try Visit(town, process: process, seed: seed, on: [queue])
       for _ in 0..<Visit.batches { for one in visit.next() { questions[one.number] = one.question } }
+      await visit.closeCaches()
     }
     return questions
   }

@@ -7,7 +7,8 @@ internal import CNetSpoolUV
 @safe
 final class MultiHandle {
   private let loop: EventLoop
-  private let multi: UnsafeMutableRawPointer
+  // Safe because it is replaced on the loop thread only, while no transfer is on it and nothing of libcurl runs.
+  @exclusivity(unchecked) private var multi: UnsafeMutableRawPointer
   /// A model's, which plays libcurl and all origins.
   weak var wire: (any SimulatedWire)?
   // Safe because libcurl's callbacks, which come in here, come on the loop thread as `add` and `remove` do, and because an
@@ -37,6 +38,9 @@ final class MultiHandle {
   private var running = 0
   /// The number of connections that libcurl keeps open.
   private var kept: KeptConnections
+  /// Runs for a while after the last transfer, and then closes what is idle.
+  private var idleTimer: LoopTimer?
+  private let idleMax: Microseconds
   var isUnused: Bool { running == 0 }
   /// How many transfers were made for it, one for each host at least.
   var transfersMade = 0
@@ -46,7 +50,11 @@ final class MultiHandle {
   /// What all its handles share, if cookies are kept; else there is one for each origin.
   let cookies: SharedState?
 
-  init(loop: EventLoop, loops: Int, cookies: SharedState? = nil) throws(NetworkError) {
+  /// - Parameter idleMax: without a transfer for so long, it closes its connections: libcurl does so only when the next
+  ///   begins, and would not use those of that age (CURLOPT_MAXAGE_CONN(3)).
+  init(
+    loop: EventLoop, loops: Int, idleMax: Microseconds, cookies: SharedState? = nil
+  ) throws(NetworkError) {
     guard let multi = unsafe curl_multi_init() else {
       throw NetworkError(.outOfMemory, reason: "curl_multi_init")
     }
@@ -54,11 +62,13 @@ final class MultiHandle {
     self.cookies = cookies
     unsafe self.multi = multi
     quirks = MultiQuirks(loop: loop)
-    kept = KeptConnections(descriptors: DescriptorRoom.limit, loops: loops)
+    self.idleMax = idleMax
+    kept = KeptConnections(loops: loops)
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
       self.loop.markDirty()
     }
+    idleTimer = LoopTimer(on: loop) { [unowned self] in closeIdle() }
     install()
   }
 
@@ -98,6 +108,26 @@ final class MultiHandle {
     running -= 1
     if let wire { return wire.ended(transfer) }
     unsafe curl_multi_remove_handle(multi, transfer.handle.easy)
+    if running == 0, let idleTimer, !idleTimer.isActive {
+      idleTimer.start(milliseconds: UInt64(idleMax / 1_000))
+    }
+  }
+
+  /// Closes all connections if none has been used for so long, and gives back what was lent for them. The handle itself
+  /// goes, as libcurl has no call for that; transfers that are ready for the next request stay.
+  private func closeIdle() {
+    guard running == 0 else { return }
+    let idle = MonotonicClock.now - callBegan
+    guard idle >= idleMax else {
+      idleTimer?.start(milliseconds: UInt64(max(1, (idleMax - idle) / 1_000)))
+      return
+    }
+    guard let next = unsafe curl_multi_init() else { return }
+    unsafe curl_multi_cleanup(multi)
+    unsafe multi = next
+    kept.giveBack()
+    timer?.stop()
+    install()
   }
 
   /// The next transfer that ended, with libcurl's code.
@@ -238,6 +268,9 @@ final class MultiHandle {
     watches = []
     timer?.close()
     timer = nil
+    idleTimer?.close()
+    idleTimer = nil
+    kept.giveBack()
   }
 }
 
@@ -385,37 +418,4 @@ extension MultiHandle {
 
   /// Later the port is another connection's.
   private static let cutMax: Microseconds = 1_000_000
-}
-
-/// The number of connections that a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many
-/// as have been in flight lately, for with fewer each request beyond them would open one. What is in flight is bounded by the
-/// descriptors that are free (`DescriptorWidth`), which idle connections of other loops make fewer.
-struct KeptConnections {
-  /// After a minute with fewer in flight the others go, the oldest first.
-  private static let agesAfter: Microseconds = 60_000_000
-
-  private let least: Int
-  private(set) var count: Int
-  private var peak = 0
-  private var peakSince: Microseconds = 0
-
-  init(descriptors: Int, loops: Int) {
-    least = max(4, min(256, descriptors / 4) / loops)
-    count = least
-  }
-
-  /// Returns the new number when it changes.
-  mutating func change(running: Int, now: Microseconds) -> Int? {
-    peak = max(peak, running)
-    if running > count {
-      count = running + running / 4  // so that a burst changes it a few times only
-      return count
-    }
-    guard now - peakSince >= Self.agesAfter else { return nil }
-    let needed = max(least, peak)
-    (peak, peakSince) = (running, now)
-    guard needed < count else { return nil }
-    count = needed
-    return count
-  }
 }
