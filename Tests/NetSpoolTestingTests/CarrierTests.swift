@@ -56,7 +56,7 @@ import Testing
   ) async throws {
     let origin = try by.origin()
     let client = try Client(origin)
-    let count = 5_000_000
+    let count = 1_000_000
     origin.on("/big", .pattern(count))
     let response = try await client.get("big")
     #expect(response.body.count == count && BodyPattern.matches(Array(response.body)))

@@ -90,6 +90,7 @@ enum TestFiles {
   /// Bytes that do not compress and are the same in every run.
   static func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var random = SplitMix64(seed: seed)
-    return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+    let words = (0..<(count / 8 + 1)).map { _ in random.next() }
+    return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
   }
 }

@@ -11,8 +11,13 @@ public enum BodyPattern {
 
   /// `count` bytes from this offset on.
   public static func bytes(_ count: Int, from offset: Int = 0) -> [UInt8] {
-    let block = Self.block
-    return (0..<count).map { block[(offset + $0) % period] }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      let begin = (offset + bytes.count) % period
+      bytes += block[begin..<min(period, begin + count - bytes.count)]
+    }
+    return bytes
   }
 
   /// True when these bytes are what a generated body holds from this offset on.

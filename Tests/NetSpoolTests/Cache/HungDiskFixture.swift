@@ -22,8 +22,9 @@ final class StoppedDisk: Sendable {
   func stop() {
     hung.withLock { $0 = Latch() }
     Task {
-      try? await Task.sleep(for: .seconds(60))
+      try? await Task.sleep(for: .seconds(60).patient)
       goOn()
+      missed.open()
     }
   }
 

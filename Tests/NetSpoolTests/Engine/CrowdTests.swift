@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// What one guest has tens of thousands of, beside another guest.
-@Suite struct CrowdTests {
+@Suite(.notSanitized(.timeIsNoMeasure)) struct CrowdTests {
   /// Neither a turn nor the wait of somebody else's command is longer than is promised, until `body` has run.
   private func expectShared(_ clock: LoopClock, during body: () async throws -> Void) async throws {
     expect(try await clock.longestWait(during: body), within: workMax)

@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Refusals that come whatever is asked: a balancer with one of its replicas down.
-@Suite struct ChanceRefusalTests {
+@Suite(.notSanitized(.valuesAlone)) struct ChanceRefusalTests {
   static let seeds: [UInt64] = LongRun.isOn ? Array(1...16) : [1, 2]
 
   @Test(arguments: [2, 5, 10, 20, 33, 50], seeds)

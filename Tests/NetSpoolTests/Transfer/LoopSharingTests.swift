@@ -130,6 +130,8 @@ struct LoopSharingTests {
     let deadline = Deadline.generous
     for operation in operations {
       while await operation.loopBytes() == 0 {
+        // A flood beyond all windows may have been ended already, where the machine is busy.
+        if operation.state == .finished { break }
         guard deadline.millisecondsLeft > 0 else { return false }
       }
     }
