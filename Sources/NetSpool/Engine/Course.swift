@@ -114,7 +114,7 @@ extension Scheduler {
     if case .start = step { return go(operation, from: step) }
     if case .withdraw = step { driver.places.refuse(operation.loop.placeWait) }
     move(operation, to: .deciding)
-    queue.finished(origin.id)
+    seats.queue.finished(origin.id)
     go(operation, from: step)
   }
 

@@ -75,7 +75,7 @@ extension Scheduler {
     // Most streams have ended by now.
     guard case .publishing = leader.loop.phase else { return }
     limitStreams(of: leader)
-    watchStreams(of: leader)
+    streamWatch.begin(leader)
   }
 
   /// Ends a leader that has no exchange under way, and all who wait for it.

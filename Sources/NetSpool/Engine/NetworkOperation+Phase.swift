@@ -208,9 +208,9 @@ extension Scheduler {
     if case .ended = operation.loop.phase { isRefused = true }
     switch waiting {
     case .turn(let ticket):
-      queue.remove(ticket)  // nothing when it left with its turn
+      seats.queue.remove(ticket)  // nothing when it left with its turn
       driver.places.end(operation.loop.placeWait, isRefused: isRefused)
-      seat(operation.engine, waiting: -1)
+      seats.seat(operation.engine, waiting: -1)
     case .others: break
     case .until(let wait):
       timers.cancel(wait.timer)
@@ -228,7 +228,7 @@ extension Scheduler {
     case .waiting(.turn):
       operation.loop.cacheUse?.claim = nil  // others need not wait for its turn
       operation.loop.placeWait = driver.places.wait()
-      seat(operation.engine, waiting: 1)
+      seats.seat(operation.engine, waiting: 1)
     case .waiting(.until(let wait)):
       if wait.reason.givesClaimUp { operation.loop.cacheUse?.claim = nil }
       if wait.reason.isTold { operation.forEachRecipient { set(.queued, $0) } }
@@ -237,17 +237,17 @@ extension Scheduler {
     case .following(let leader, _):
       leader.makeExtras().waitersLeft += 1
       rooms.takeStreams(operation.engine)
-      watchStreams(of: operation)
+      streamWatch.begin(operation)
     case .paused:
       operation.loop.cacheUse?.claim = nil
       set(.paused, operation)
     case .playing:
       rooms.takeStreams(operation.engine)
-      watchStreams(of: operation)
+      streamWatch.begin(operation)
     case .publishing: rooms.takeStreams(operation.engine)
     case .ready: operations.remove(operation)
     case .ended:
-      if !watched.isEmpty { watched[operation.id] = nil }
+      streamWatch.end(operation)
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
@@ -277,7 +277,7 @@ extension Scheduler {
 
   private func enterWire(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
-    seat(operation.engine, running: 1)
+    seats.seat(operation.engine, running: 1)
     transfer.exchange.slot = running.count
     transfer.exchange.isJudged = true
     running.append(transfer)
@@ -293,15 +293,15 @@ extension Scheduler {
         last.exchange.slot = transfer.exchange.slot
       }
       transfer.exchange.slot = -1
-      comeBack(transfer)
+      seats.comeBack(transfer)
       if transfer.exchange.hasYielded {
         transfer.exchange.hasYielded = false
         return rooms.giveStreams(operation.engine)
       }
-      seat(operation.engine, running: -1)
+      seats.seat(operation.engine, running: -1)
     }
     if let origin = operation.loop.origin {
-      queue.finished(origin.id)
+      seats.queue.finished(origin.id)
     }
   }
 }

@@ -132,7 +132,7 @@ extension Scheduler {
       let watched = watchedOrigins
       for origin in left.suffix(Turn.piece) where isIdle(origin, watched) {
         origins.remove(origin)
-        queue.removeOrigin(origin.id)
+        seats.queue.removeOrigin(origin.id)
         originsKnown -= 1
       }
       left.removeLast(min(Turn.piece, left.count))
@@ -155,6 +155,6 @@ extension Scheduler {
 
   private func isIdle(_ origin: Origin, _ watched: Set<OriginID>) -> Bool {
     origin.users == 0 && origin.hold == nil && !watched.contains(origin.id)
-      && queue.running(at: origin.id) + queue.waiting(at: origin.id) == 0
+      && seats.queue.running(at: origin.id) + seats.queue.waiting(at: origin.id) == 0
   }
 }

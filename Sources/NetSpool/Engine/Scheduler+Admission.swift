@@ -5,13 +5,13 @@ extension Scheduler {
     loop.assertOnLoop()
     playNext()
     countDescriptors()
-    if let width { keepTurns(width) }
+    seats.keepTurns()
     takeParked()
-    defer { if let width { giveBackPlaces(width) } }
+    defer { seats.giveBackPlaces() }
     var turn = turn
     newTransfers = 0
     while running.count < descriptors.width,
-      let (operation, _) = queue.next() ?? nextWithAnotherPlace() ?? nextWithLentPlace()
+      let operation = seats.next(running, lends: !isClosing)
     {
       guard let origin = operation.loop.origin else { continue }
       takeTurn(operation, at: origin)
@@ -29,7 +29,7 @@ extension Scheduler {
     if rooms.hasReady { return loop.markDirty() }
     // Where another loop has the place or the room that it waits for, nothing here tells of it.
     guard roomsWatch == nil,
-      rooms.hasPatient || isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
+      rooms.hasPatient || seats.isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
     else { return }
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
       roomsWatch = nil
@@ -40,14 +40,15 @@ extension Scheduler {
   /// Makes those that there may be room for now the next again.
   private func takeParked() {
     guard rooms.hasParked else { return }
-    let ready = rooms.takeReady() + rooms.crowded.take(atMost: uncrowdedPlaces)
+    let ready =
+      rooms.takeReady() + rooms.crowded.take(atMost: min(descriptors.crowd - running.count, seats.uncrowded))
     for wait in ready.reversed() { wait.goOn() }
   }
 
   /// How many may be under way is looked at again when somebody waits.
   private func countDescriptors() {
     let isModel = pools.common.wire != nil
-    guard queue.count > 0 || rooms.hasCrowded, !isModel,
+    guard seats.queue.count > 0 || rooms.hasCrowded, !isModel,
       descriptors.wantsCount(running: running.count, now: MonotonicClock.now)
     else { return }
     var unopened = 0
@@ -96,22 +97,10 @@ extension Scheduler {
     return rooms.list(of: operation.engine, forStreams: hasRoom)
   }
 
-  /// Places that are there for everybody: not the last descriptors, nor what was lent.
-  private var uncrowdedPlaces: Int {
-    let places = width.map { $0.uncrowded + queue.maximumConcurrent - queue.running }
-    return min(
-      descriptors.crowd - running.count, places ?? queue.maximumConcurrent - queue.running - lent)
-  }
-
   /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
   private func crowds(_ operation: NetworkOperation) -> Bool {
-    guard running.count >= descriptors.crowd || areLentPlacesTheLast else { return false }
+    guard running.count >= descriptors.crowd || seats.areLentTheLast else { return false }
     return operation.loop.transfer == nil && operation.engine.seats.running > 0
-  }
-
-  private var areLentPlacesTheLast: Bool {
-    if let width { return width.lent > 0 && width.uncrowded < 0 }
-    return lent > 0 && queue.running + lent > queue.maximumConcurrent
   }
 
   /// Begins the exchange, or goes on with the one that was paused.
@@ -121,7 +110,7 @@ extension Scheduler {
       try operation.withSent { request throws(NetworkError) in try start(operation, request, at: origin) }
       return .done
     } catch {
-      queue.finished(origin.id)
+      seats.queue.finished(origin.id)
       apply(.abandoned, to: origin, now: MonotonicClock.now)
       move(operation, to: .deciding)
       return .fail(error)
@@ -136,11 +125,11 @@ extension Scheduler {
     if operation.loop.transfer != nil { return goOn(operation) }
     let isAnonymous =
       operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
-    let credential = isAnonymous ? nil : authenticator.credential(of: operation, request)
+    let credential = isAnonymous ? nil : planner.authenticator.credential(of: operation, request)
     let (connections, share) = connections(for: operation, at: origin, credential)
     let transfer = try idleTransfer(at: origin, for: operation, credential, connections)
     transfer.exchange.readAhead = share
-    try makePlan(in: &transfer.exchange.plan, operation, request, transfer, credential)
+    try planner.plan(&transfer.exchange.plan, operation, request, transfer, credential)
     operation.loop.transfer = transfer
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
@@ -196,105 +185,9 @@ extension Scheduler {
     transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
     transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
-      later { self.queue.markResolved(origin.id) }
+      later { self.seats.queue.markResolved(origin.id) }
     }
     return transfer
-  }
-
-  /// Makes the plan where it will stand.
-  private func makePlan(
-    in plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ transfer: Transfer, _ credential: NetworkCredentials?
-  ) throws(NetworkError) {
-    let history = operation.loop.history
-    plan.aim(at: history?.target.url ?? request.url)
-    plan.method = history?.target.method ?? request.method
-    plan.limits = operation.engine.configuration.limits
-    plan.onWire = operation.engine.configuration.onWire
-    plan.timeouts = operation.exchangeLimits(request)
-    if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
-      plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
-    }
-    if let attempt = plan.timeouts.attempt {
-      let spent = (history?.spent ?? 0) - (history?.spentBefore ?? 0)
-      let left = Duration.microseconds(max(1, attempt.microseconds - spent))
-      plan.timeouts.total = min(plan.timeouts.total ?? left, left)
-    }
-    if let dialed = history?.failover.spent, dialed > 0 {
-      plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
-    }
-    let isKeyed = request.idempotencyKey != nil
-    plan.refusesResend =
-      !(plan.method.isIdempotent || isKeyed)
-      || !Repetition.policy(of: operation, request).repeatsOnDeadConnection
-    plan.needsFreshConnection = history?.needsFreshConnection ?? false
-    plan.source = try makeSource(operation, request, transfer)
-    plan.hasRounds = credential?.isNTLM ?? false
-    do throws(NetworkError) {
-      try setHeaders(&plan, operation, request, transfer, credential)
-    } catch {
-      plan.source?.close()
-      throw error
-    }
-  }
-
-  private func makeSource(
-    _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
-  ) throws(NetworkError) -> (any BodySource)? {
-    guard request.hasExtras, operation.loop.history?.target.keepsBody ?? true else { return nil }
-    let source = request.prepared.makeSource(ready: {
-      operation.perform { _ in operation.loop.transfer?.resumeSending() }
-    })
-    try source?.open()
-    return source
-  }
-
-  /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
-  private func setHeaders(
-    _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ transfer: Transfer,
-    _ credential: NetworkCredentials?
-  ) throws(NetworkError) {
-    let own = operation.loop.history?.target.headers ?? request.headers
-    let isForeign = operation.loop.history?.target.isForeign ?? false
-    let hasBody = plan.source != nil || plan.method.expectsBody
-    let conditions = operation.loop.cacheUse?.conditions ?? Headers()
-    let isBare = own.count == 0 && !isForeign && !hasBody
-    let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true && !operation.isTraced
-    plan.decodes =
-      operation.engine.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
-    if isPlain && transfer.hasDefaultHeaders { return }
-    transfer.hasDefaultHeaders = isPlain
-    let defaults = isForeign ? Headers() : operation.engine.headers
-    var added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
-    if transfer.namesHost, let origin = operation.loop.origin, !own.contains("Host"),
-      !defaults.contains("Host")
-    {
-      added.append(name: "Host", value: origin.pieces.hostField)
-    }
-    let traced = operation.traceFields(&plan, isForeign: isForeign)
-    plan.headerLines =
-      try isBare
-      ? operation.engine.plainLines + HeaderLines.each(conditions + added + traced)
-      : HeaderLines.make(
-        defaults: defaults, own: own + conditions + added + traced, decodes: plan.decodes, hasBody: hasBody,
-        expects: !(operation.loop.history?.refusesExpect ?? false))
-        + operation.engine.configuration.omittedLines
-  }
-
-  private func addedFields(
-    _ credential: NetworkCredentials?, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ plan: Exchange.Plan,
-    own: Headers, defaults: Headers
-  ) throws(NetworkError) -> Headers {
-    if let origin = operation.loop.origin {
-      try authenticator.refuseInClear(own, at: origin, operation.engine)
-      try authenticator.refuseInClear(defaults, at: origin, operation.engine)
-    }
-    guard let credential else { return Headers() }
-    return try authenticator.authorization(
-      credential, operation, request, plan,
-      own: SentFields.make(defaults: defaults, own: own, decodes: false))
   }
 
   /// A paused transfer has its slot again.
@@ -337,14 +230,14 @@ extension Scheduler {
       let origin = operation.loop.origin
     else { return }
     if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
-    comeBack(transfer)
+    seats.comeBack(transfer)
     operation.loop.cacheUse?.claim = nil
     transfer.exchange.hasYielded = true
     transfer.exchange.isJudged = false
-    queue.finished(origin.id)
-    seat(operation.engine, running: -1)
+    seats.queue.finished(origin.id)
+    seats.seat(operation.engine, running: -1)
     rooms.takeStreams(operation.engine)
-    watchStreams(of: operation)
+    streamWatch.begin(operation)
     letFollowersGo(operation)
     loop.markDirty()
   }
@@ -366,8 +259,8 @@ extension Scheduler {
       let origin = operation.loop.origin
     else { return }
     transfer.exchange.hasYielded = false
-    queue.goesOn(origin.id)
-    seat(operation.engine, running: 1)
+    seats.queue.goesOn(origin.id)
+    seats.seat(operation.engine, running: 1)
     rooms.giveStreams(operation.engine)
   }
 }

@@ -291,8 +291,8 @@ extension Scheduler {
     loop.assertOnLoop()
     let new = driver.settings.withLock { $0 }
     settings = new
-    if isAlone { queue.maximumConcurrent = new.maximumConcurrent }
-    queue.isSuspended = new.isSuspended
+    if isAlone { seats.queue.maximumConcurrent = new.maximumConcurrent }
+    seats.queue.isSuspended = new.isSuspended
     if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
     watchLinkIfNeeded()
     for origin in origins.all {

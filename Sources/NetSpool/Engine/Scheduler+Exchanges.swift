@@ -86,7 +86,7 @@ extension Scheduler {
       let reason = "the server has no byte behind the part"
       return .fail(NetworkError(.resumeMismatch, reason: reason, sendState: .answered))
     }
-    if head.status == 401, let next = authenticator.challenged(operation, head) { return next }
+    if head.status == 401, let next = planner.authenticator.challenged(operation, head) { return next }
     if isClosing { return nil }
     let delay = repetition.delay(operation, transfer, .status(head.status), head: head)
     return delay.map { .retry(after: $0) }
@@ -218,7 +218,7 @@ extension Scheduler {
     if ending.failure == nil, let answer = ending.answer,
       answer.head.status == 401 || answer.head.status == 407
     {
-      ending.failure = authenticator.refusal(operation, answer)
+      ending.failure = planner.authenticator.refusal(operation, answer)
     }
     return ending
   }

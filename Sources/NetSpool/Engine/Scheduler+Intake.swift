@@ -59,7 +59,7 @@ extension Scheduler {
     let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
     // What we look up ourselves is known before its turn comes.
     let isResolved = origin.hostIsAddress || OriginName.isLookedUp(origin)
-    let id = queue.addOrigin(limit: limit, resolved: isResolved)
+    let id = seats.queue.addOrigin(limit: limit, resolved: isResolved)
     return Origin(origin, id: id, sizing: sizing, limit: limit)
   }
 
@@ -91,7 +91,7 @@ extension Scheduler {
   func lineUp(_ operation: NetworkOperation, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
-    let ticket = queue.enqueue(
+    let ticket = seats.queue.enqueue(
       operation, origin: origin.id, priority: operation.loop.priority, atFront: atFront,
       goesFirst: operation.engine.seats.letNextGoFirst())
     move(operation, to: .waiting(.turn(ticket)))
@@ -187,7 +187,7 @@ extension Scheduler {
   func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
     leader.loop.priority = priority
     guard case .waiting(.turn(let ticket)) = leader.loop.phase else { return }
-    _ = queue.reprioritise(ticket, to: priority)
+    _ = seats.queue.reprioritise(ticket, to: priority)
   }
 
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {

@@ -51,7 +51,7 @@ extension Scheduler {
     let limit = min(origin.sizing.limit(at: now), settings.maximumPerOrigin)
     if limit != origin.limit {
       origin.limit = limit
-      queue.setLimit(limit, for: origin.id)
+      seats.queue.setLimit(limit, for: origin.id)
     }
     guard limit == 0, origin.hold == nil, let until = origin.sizing.holdUntil else { return }
     origin.hold = timers.after(milliseconds: UInt64(max(0, until - now) / 1000) + 1) {
@@ -79,7 +79,7 @@ extension Scheduler {
   }
 
   func countWaiting(at origin: Origin) {
-    let waiting = origin.pause == nil ? 0 : queue.waiting(at: origin.id)
+    let waiting = origin.pause == nil ? 0 : seats.queue.waiting(at: origin.id)
     driver.waitingForPauses.add(waiting - origin.waitingForPause, ordering: .relaxed)
     origin.waitingForPause = waiting
   }

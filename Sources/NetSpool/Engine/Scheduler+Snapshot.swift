@@ -34,8 +34,9 @@ extension Scheduler {
   ) -> NetworkQueue.OriginSnapshot {
     let health = connectivity?.health(of: origin.id)
     return NetworkQueue.OriginSnapshot(
-      origin: origin.text, width: origin.limit, running: queue.running(at: origin.id),
-      waiting: queue.waiting(at: origin.id), pace: origin.sizing.startInterval.map { .microseconds($0) },
+      origin: origin.text, width: origin.limit, running: seats.queue.running(at: origin.id),
+      waiting: seats.queue.waiting(at: origin.id),
+      pace: origin.sizing.startInterval.map { .microseconds($0) },
       quiet: origin.sizing.holdUntil.flatMap { $0 > now ? .microseconds($0 - now) : nil }, health: health,
       connections: connections)
   }

@@ -21,7 +21,7 @@ extension Scheduler {
     }
     for transfer in running where transfer.exchange.speaksHTTP2 { transfer.endIfSentInVain(now: now) }
     failOver(now: now)
-    letOthersPass(now: now)
+    seats.letOthersPass(running, now: now)
     cacheSide.claims.beat(now: now)
     if ticks % 2 == 0 { for transfer in running { reportProgress(transfer) } }
     loop.markDirty()

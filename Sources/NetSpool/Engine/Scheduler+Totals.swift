@@ -33,7 +33,7 @@ extension Scheduler {
     origin.nextTotal = .max
     doInPieces { [unowned self, weak origin] in
       guard let origin, origin.hold == hold, let priority = classes.first else { return false }
-      if let ticket = start, !queue.isWaiting(ticket) {
+      if let ticket = start, !seats.queue.isWaiting(ticket) {
         (classes, origin.nextTotal) = ([], 0)  // nobody knows where it stood: all are looked at again
       } else {
         start = endLate(at: origin, priority, from: start)
@@ -52,7 +52,8 @@ extension Scheduler {
   ) -> Ticket? {
     let now = MonotonicClock.now
     var late: [NetworkOperation] = []
-    let rest = queue.visit(at: origin.id, priority, from: start, atMost: Self.totalsPiece) { operation in
+    let rest = seats.queue.visit(at: origin.id, priority, from: start, atMost: Self.totalsPiece) {
+      operation in
       operation.forEachRecipient { recipient in
         guard let end = totalEnd(of: recipient, at: origin, now: now) else { return }
         if end <= now { late.append(recipient) } else { origin.nextTotal = min(origin.nextTotal, end) }

@@ -32,6 +32,12 @@ extension Scheduler {
     log?(line)
   }
 
+  /// A stream, a disk or a mistake of ours keeps an operation for longer than its limits say.
+  func endStalled(_ operation: NetworkOperation, _ failure: NetworkError) {
+    say("\(failure.reason ?? "") of \(operation.loop.origin?.text ?? "an answer")", to: operation.engine)
+    withdraw(operation, failure)
+  }
+
   func say(_ line: String, to engine: NetworkEngine) { driver.logs.withLock { $0[engine.id] }?(line) }
 
   /// For a socket the origin and whose operation it was, if it is one of a transfer's.

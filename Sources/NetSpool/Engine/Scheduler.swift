@@ -11,8 +11,6 @@ final class Scheduler {
   let port: LoopPort
   /// The queue has no other loop.
   let isAlone: Bool
-  /// The places of all loops; nil where this one has them.
-  let width: SharedWidth?
   let loop: EventLoop
   let pools: ConnectionPools
   let worker: Worker
@@ -22,9 +20,9 @@ final class Scheduler {
   let waits: WriteWaits
   let names: Names
   let cacheSide: CacheSide
+  let seats: Seats
   // Safe because the loop thread alone has a scheduler, as its entries assert, and because what is marked here are values
   // whose methods call nobody back. `origins` does, and is checked.
-  @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
   var origins = OriginTable()
   /// A count of its own: the table is busy while it makes one.
   var originsKnown = 0 { didSet { port.loop.originsKnown.store(originsKnown, ordering: .relaxed) } }
@@ -32,7 +30,7 @@ final class Scheduler {
   var originsMax: Int { didSet { port.loop.originsMax.store(originsMax, ordering: .relaxed) } }
   var isRetiring = false
   @safe @exclusivity(unchecked) var coalescer = Coalescer()
-  var authenticator = Authenticator()
+  let planner = Planner()
   var repetition = Repetition()
   var cacheBridge = CacheBridge()
   /// All that have not ended.
@@ -40,13 +38,8 @@ final class Scheduler {
   /// When the last came, a little later than the one before.
   var lastSubmittedAt: Microseconds = 0
   @safe @exclusivity(unchecked) var running: [Transfer] = []
-  /// Engines that wait and have nothing under way, and places that were lent to such.
-  var starved = 0
-  var lent = 0
   /// Transfers made since admission began.
   var newTransfers = 0
-  /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
-  var placesGranted = 0
   /// How many of them the process has descriptors for.
   @safe @exclusivity(unchecked) var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
@@ -57,9 +50,7 @@ final class Scheduler {
   let timers: TimerTable
   /// When streams that take nothing are looked at next; 0: from this turn on.
   var readersWatch: TimerTable.Key?
-  /// Operations that wait for their streams, by their ids, and when they are looked at next.
-  var watched: [UInt64: NetworkOperation] = [:]
-  var streamsWatch: TimerTable.Key?
+  let streamWatch: StreamWatch
   /// Brings a turn for those that wait for room.
   var roomsWatch: TimerTable.Key?
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.
@@ -81,12 +72,12 @@ final class Scheduler {
     let driver = port.driver
     self.driver = driver
     isAlone = driver.isAlone
-    width = driver.width
     originsMax = port.loop.originsMax.load(ordering: .relaxed)
     context = try LoopContext(port: port, timeline: timeline)
     (loop, timers) = (context.loop, context.timers)
     names = Names(context)
     cacheSide = CacheSide(context)
+    streamWatch = StreamWatch(context)
     pools = try ConnectionPools(loop: loop, loops: driver.loops.count)
     waits = WriteWaits(loop: loop)
     spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
@@ -94,10 +85,8 @@ final class Scheduler {
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
     settings = driver.settings.withLock { $0 }
-    // Of several loops each takes what it needs.
-    queue.maximumConcurrent = isAlone ? settings.maximumConcurrent : 0
-    if !isAlone { queue.maximumAside = .max }
-    queue.isSuspended = settings.isSuspended
+    seats = Seats(context, settings)
+    streamWatch.onLate = { [unowned self] in endStalled($0, $1) }
     loop.onTurn = { [unowned self] in turn() }
     loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }
     tick = LoopTimer(on: loop) { [unowned self] in didTick() }

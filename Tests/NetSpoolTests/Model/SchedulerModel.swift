@@ -274,9 +274,9 @@ final class SchedulerModel {
     let scheduler = scheduler
     let counts: [(String, Int)] = [
       ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.running.count),
-      ("waiting", scheduler.queue.count), ("slots", scheduler.queue.running),
-      ("unresolved", scheduler.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
-      ("starved", scheduler.starved), ("lent", scheduler.lent),
+      ("waiting", scheduler.seats.queue.count), ("slots", scheduler.seats.queue.running),
+      ("unresolved", scheduler.seats.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
+      ("starved", scheduler.seats.starved), ("lent", scheduler.seats.lent),
       ("shared", scheduler.coalescer.isEmpty ? 0 : 1),
       (
         "dependencies",
@@ -297,7 +297,7 @@ final class SchedulerModel {
       where budget.held != 0 || budget.waiting != 0 { throw fault("\(budget)") }
       if engine.seats.waiting != 0 || engine.seats.running != 0 { throw fault("a place") }
     }
-    for origin in scheduler.origins.all where scheduler.queue.running(at: origin.id) != 0 {
+    for origin in scheduler.origins.all where scheduler.seats.queue.running(at: origin.id) != 0 {
       throw fault("a slot of \(origin.text)")
     }
   }

@@ -1,20 +1,47 @@
-/// The places in the queue: this loop's own, and those of a queue with several loops.
-extension Scheduler {
+/// The places of the queue: this loop's own, and its part of those of a queue with several loops. Whose turn it is, and
+/// whose exchange makes room for another's. Loop thread.
+final class Seats {
+  // Safe because the loop thread alone has it, as `seat` asserts, and a queue calls nobody back.
+  @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
+  /// The places of all loops; nil where this one has them.
+  private let width: SharedWidth?
+  /// Engines that wait and have nothing under way, and places that were lent to such.
+  private(set) var starved = 0
+  private(set) var lent = 0
+  /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
+  private var placesGranted = 0
+  private let context: LoopContext
+
+  init(_ context: LoopContext, _ settings: NetworkQueue.Configuration) {
+    self.context = context
+    width = context.port.driver.width
+    // Of several loops each takes what it needs.
+    queue.maximumConcurrent = width == nil ? settings.maximumConcurrent : 0
+    if width != nil { queue.maximumAside = .max }
+    queue.isSuspended = settings.isSuspended
+  }
+
+  /// The next whose turn it is. With `lends`, exchanges that have run for long enough may have to make room.
+  func next(_ running: [Transfer], lends: Bool) -> NetworkOperation? {
+    if let next = queue.next() { return next.element }
+    return lends ? nextWithAnotherPlace() ?? nextWithLentPlace(of: running) : nil
+  }
+
   // MARK: Making room
 
   /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
-  func letOthersPass(now: Microseconds) {
+  func letOthersPass(_ running: [Transfer], now: Microseconds) {
     guard isHeldUp else { return }
     for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
       guard standAside(transfer) else { break }
     }
     // Of several loops, one that has places may have nobody who waits.
-    if lendPlaces(now: now) { loop.markDirty() }
+    if lendPlaces(of: running, now: now) { context.loop.markDirty() }
   }
 
   /// Engines that have nothing under way get a place each, whatever others do with theirs: who has had his for some
   /// milliseconds lends it. Not at once, for exchanges that are short end by then. True when some did.
-  func lendPlaces(now: Microseconds) -> Bool {
+  private func lendPlaces(of running: [Transfer], now: Microseconds) -> Bool {
     let wanted = width?.starved ?? starved
     var left = wanted
     for transfer in running where left > 0 && isHeldUp && transfer.mayLendPlace(now: now) {
@@ -55,7 +82,7 @@ extension Scheduler {
 
   /// An engine has one more, or less, that waits for a place or has one.
   func seat(_ engine: NetworkEngine, waiting: Int = 0, running: Int = 0) {
-    loop.assertOnLoop()
+    context.loop.assertOnLoop()
     if let width { return width.seat(engine, waiting: waiting, running: running) }
     let wasStarved = engine.seats.isStarved
     engine.seats.add(waiting: waiting, running: running)
@@ -68,41 +95,58 @@ extension Scheduler {
   private static let placesAtOnce = 8
 
   /// Before others begin: those that went on without a turn are counted, and what is free is for the loops that wait.
-  func keepTurns(_ width: SharedWidth) {
+  func keepTurns() {
+    guard let width else { return }
     let more = queue.running - queue.maximumConcurrent
     if more > 0 {
-      width.exceed(by: more, of: port.loop.number)
+      width.exceed(by: more, of: context.port.loop.number)
       queue.maximumConcurrent += more
     }
-    if width.isScarce { giveBackPlaces(width, keeping: placesGranted, isContent: false) }
+    if width.isScarce { giveBackPlaces(keeping: placesGranted, isContent: false) }
     placesGranted = 0
   }
 
   /// The next, with a place that no loop had. Where there is none, this loop is told of the next one.
-  func nextWithAnotherPlace() -> (element: NetworkOperation, origin: OriginID)? {
-    guard let width, !isClosing, queue.isHeldUp else { return nil }
-    queue.maximumConcurrent += width.take(min(queue.count, Self.placesAtOnce), for: port.loop.number)
-    return queue.next()
+  private func nextWithAnotherPlace() -> NetworkOperation? {
+    guard let width, queue.isHeldUp else { return nil }
+    queue.maximumConcurrent += width.take(min(queue.count, Self.placesAtOnce), for: context.port.loop.number)
+    return queue.next()?.element
   }
 
   /// The next, with a place that is lent to an engine that has none.
-  func nextWithLentPlace() -> (element: NetworkOperation, origin: OriginID)? {
-    guard !isClosing, isSomebodyStarved, lendPlaces(now: MonotonicClock.now) else { return nil }
-    return queue.next()
+  private func nextWithLentPlace(of running: [Transfer]) -> NetworkOperation? {
+    guard isSomebodyStarved, lendPlaces(of: running, now: MonotonicClock.now) else { return nil }
+    return queue.next()?.element
   }
 
   /// What is not filled is for others.
-  func giveBackPlaces(_ width: SharedWidth, keeping kept: Int = 0, isContent: Bool = true) {
+  func giveBackPlaces(keeping kept: Int = 0, isContent: Bool = true) {
+    guard let width else { return }
     let free = queue.maximumConcurrent - queue.running - kept
     guard free > 0 else { return }
     queue.maximumConcurrent -= free
-    queue.maximumConcurrent += width.give(free, of: port.loop.number, isContent: isContent, driver)
+    queue.maximumConcurrent += width.give(
+      free, of: context.port.loop.number, isContent: isContent, context.port.driver)
   }
 
   /// A place that was free is this loop's: the turn that follows has somebody fill it.
   func granted() {
-    loop.assertOnLoop()
+    context.loop.assertOnLoop()
     queue.maximumConcurrent += 1
     placesGranted += 1
+  }
+
+  // MARK: Few places
+
+  /// Places that are there for everybody, not what was lent.
+  var uncrowded: Int {
+    let free = queue.maximumConcurrent - queue.running
+    return width.map { $0.uncrowded + free } ?? free - lent
+  }
+
+  /// Only what was lent is left.
+  var areLentTheLast: Bool {
+    if let width { return width.lent > 0 && width.uncrowded < 0 }
+    return lent > 0 && queue.running + lent > queue.maximumConcurrent
   }
 }
