@@ -24,8 +24,13 @@ enum Step {
   indirect case follow(RedirectHop)
   /// Asks once more, after so many seconds.
   case again(after: Double)
-  /// Ends with what is stored.
+  /// Asks as whom a provider of credentials says.
+  indirect case renewed(Result<CredentialProvider.Held, NetworkError>)
+  /// Goes on with what was looked up in a store.
+  case found(CacheFinding)
+  /// Ends with what is stored; `play`: its streams have room for that.
   indirect case answer(NetworkResponse)
+  indirect case play(NetworkResponse)
 
   // What ends the course, here and for now.
 
@@ -93,8 +98,11 @@ extension Scheduler {
 
       case .follow(let hop): step = follow(hop, operation)
       case .again(let seconds): step = delay(operation, seconds: seconds)
+      case .renewed(let result): step = renewed(operation, result)
+      case .found(let finding): step = cacheSide.step(operation, after: finding)
       case .answer(let response): step = answer(operation, response)
 
+      case .play(let response): return play(response, of: operation)
       case .wait(let wait): return suspend(operation, wait)
       case .fail(let failure): return publish(operation, failure)
       case .end(let ending): return publish(operation, ending)
@@ -128,18 +136,9 @@ extension Scheduler {
     return step
   }
 
-  /// Into the queue: it has come, or those have ended that it waited for.
-  func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
-    loop.assertOnLoop()
-    go(operation, from: .enter)
-  }
-
   /// The operation waits from now on, and then takes the step that the wait says.
   func suspend(_ operation: NetworkOperation, _ wait: Wait) {
-    wait.begin(timers) { [unowned self] step in
-      move(operation, to: .deciding)
-      go(operation, from: step())
-    }
+    wait.begin(operation, context)
     move(operation, to: .waiting(.until(wait)))
   }
 }

@@ -9,6 +9,9 @@ final class LoopContext {
   // Safe because the loop thread alone has a context, as `doInPieces` asserts, and a list calls nobody back.
   @safe @exclusivity(unchecked) var work = TurnQueue()
 
+  /// Has an operation take a step that it has waited for.
+  var goOn: (NetworkOperation, Step) -> Void = { _, _ in }
+
   struct Delivery: Sendable {
     let operation: NetworkOperation
     let event: NetworkOperation.Notice

@@ -81,7 +81,7 @@ extension Scheduler {
 
   /// The wait for room, if its engine has none for it: others of the same origin may go.
   func roomWait(_ operation: NetworkOperation) -> Wait? {
-    roomList(operation).map { Wait(.room, in: $0) { _ in .route(atFront: true) } }
+    roomList(operation).map { Wait(.room, in: $0, then: .route(atFront: true)) }
   }
 
   private func roomList(_ operation: NetworkOperation) -> WaitList? {

@@ -41,7 +41,7 @@ extension NetworkOperation {
   private static func cut(_ edge: DependencyGraph<NetworkOperation>.Edge) {
     guard let next = dependencies.withLock({ $0.cut(edge) }) else { return }
     next.perform { scheduler in
-      if case .waiting(.others) = next.loop.phase { scheduler.enqueue(next, next.request) }
+      if case .waiting(.others) = next.loop.phase { scheduler.go(next, from: .enter) }
     }
   }
 }

@@ -197,7 +197,9 @@ extension Scheduler {
     reportLastProgress(operation, transfer)
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return .answer(answer) }
-    if let standIn = operation.loop.cacheUse?.standIn { return answer(operation, standIn, or: ending) }
+    if let standIn = operation.loop.cacheUse?.standIn {
+      return cacheSide.answer(operation, standIn, or: ending)
+    }
     // Nearly all end here: an ending is too large to be handed on as a step.
     publish(operation, consume ending)
     return .done
@@ -323,6 +325,6 @@ extension Scheduler {
       return .route(atFront: true)
     }
     operation.loop.history?.spent += Microseconds(seconds * 1e6)
-    return .wait(Wait(.delay, atMost: UInt64(seconds * 1000)) { _ in .route(atFront: true) })
+    return .wait(Wait(.delay, then: .route(atFront: true), atMost: UInt64(seconds * 1000)))
   }
 }

@@ -29,7 +29,7 @@ extension Scheduler {
       move(operation, to: .ended)
       return conclude(operation, error)
     }
-    enqueue(operation, request)
+    go(operation, from: .enter)
   }
 
   /// Where it goes. What no origin may ever see is refused here, before anything is queued.

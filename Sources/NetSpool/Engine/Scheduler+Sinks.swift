@@ -48,7 +48,7 @@ extension Scheduler {
     operation.loop.extras?.fanout = nil
     operation.loop.hasSinks = false
     let failure = NetworkError(.bodyTruncated, reason: "its part could not be kept", sendState: .answered)
-    let wait = Wait(.delay, atMost: Self.keepingMilliseconds) { _ in .fail(failure) }
+    let wait = Wait(.delay, then: .fail(failure), atMost: Self.keepingMilliseconds)
     suspend(operation, wait)
     // Its end holds it: nothing else does any more.
     fanout?.finish(failure) { [unowned self, fanout] in
@@ -64,18 +64,17 @@ extension Scheduler {
     _ operation: NetworkOperation, of part: PartFile, _ wait: Wait, after seconds: Double
   ) {
     guard operation.currentWait === wait else { return }
-    let (me, lane) = (LoopReference(self), Worker.Lane(device: devices.device(of: part.target.path)))
-    let waiting = LoopReference(wait)
-    let request = operation.sent
+    let lane = Worker.Lane(device: devices.device(of: part.target.path))
+    let (waiting, request) = (LoopReference(wait), operation.sent)
     worker.run(on: lane) {
       var rest = request
       part.ask(&rest, forRest: true)
       return rest
     } completion: { rest in
       // It may have been cancelled or paused meanwhile.
-      guard let me = me.object, let wait = waiting.object, operation.currentWait === wait else { return }
+      guard let wait = waiting.object, operation.currentWait === wait else { return }
       operation.becomeRest(rest)
-      me.go(operation, from: .again(after: seconds))
+      wait.goOn(with: .again(after: seconds))
     }
   }
 

@@ -86,6 +86,10 @@ final class Scheduler {
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
     settings = driver.settings.withLock { $0 }
     seats = Seats(context, settings)
+    context.goOn = { [unowned self] operation, step in
+      move(operation, to: .deciding)
+      go(operation, from: step)
+    }
     streamWatch.onLate = { [unowned self] in endStalled($0, $1) }
     loop.onTurn = { [unowned self] in turn() }
     loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }

@@ -22,7 +22,7 @@ extension [StreamAttachment] {
   }
 }
 
-/// What sinks need of the loop. A view of the scheduler: it is made anew for each sink, most of which need little of it.
+/// The things of the loop that sinks need. A view of the scheduler: it is made anew for each sink, most of which need little of it.
 struct SinkServices {
   unowned let scheduler: Scheduler
 

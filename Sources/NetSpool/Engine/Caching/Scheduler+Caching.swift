@@ -18,30 +18,11 @@ extension Scheduler {
       return .end(Ending(response))
     }
     for recipient in operation.recipients { makeSinks(of: recipient, for: operation) }
-    guard let fanout = operation.loop.extras?.fanout, response.head.status < 300 else {
+    guard operation.loop.extras?.fanout != nil, response.head.status < 300 else {
       return .end(Ending(response))
     }
     loop.markDirty()  // there may be room at once: `playNext`
-    return .wait(
-      Wait(.playback, in: rooms.playbacks(of: operation.engine)) { [unowned self] _ in
-        play(response, of: operation, into: fanout)
-        return .done
-      })
-  }
-
-  /// Ends with an older answer instead of a failure, if that has not been removed, and no other has taken its place.
-  func answer(_ operation: NetworkOperation, _ standIn: HeldAnswer, or ending: Ending) -> Step {
-    guard let use = operation.loop.cacheUse else { return .end(ending) }
-    let (cache, question) = (use.cache, use.question)
-    let find: @Sendable () -> LoopLook = {
-      cache.isHeld(standIn) ? cache.look(at: standIn, for: question) : LoopLook(held: nil)
-    }
-    return cacheSide.look(operation, cache, find) { [unowned self] look in
-      guard let held = look.held,
-        let answer = cacheBridge.answer(operation, question, held, look.parts, cache)
-      else { return .end(ending) }
-      return .answer(answer)
-    }
+    return .wait(Wait(.playback, in: rooms.playbacks(of: operation.engine), then: .play(response)))
   }
 
   /// Streams have buffers, so only so many bodies of an engine go out at once.
@@ -49,7 +30,8 @@ extension Scheduler {
     while let next = rooms.nextPlayback() { next.goOn() }
   }
 
-  private func play(_ response: NetworkResponse, of operation: NetworkOperation, into fanout: SinkFanout) {
+  func play(_ response: NetworkResponse, of operation: NetworkOperation) {
+    let fanout = operation.loop.extras?.fanout
     var answer = response
     operation.forEachRecipient { didStart($0) }
     let body = answer.body

@@ -25,7 +25,7 @@ extension Scheduler {
     operation.loop.extras?.unwritten = []
     let stores = duties.contains { $0.bytes > 0 }
     let limit = stores ? Self.storingMilliseconds : Self.recordingMilliseconds
-    let wait = Wait(.recording, atMost: limit) { _ in .end(ending) }
+    let wait = Wait(.recording, then: .end(ending), atMost: limit)
     suspend(operation, wait)
     let (port, waiting) = (port, LoopReference(wait))
     let left = Countdown(duties.count) { port.perform { _ in waiting.object?.goOn() } }

@@ -311,28 +311,19 @@ extension Scheduler {
     let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
     let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
     let failure = isLast ? NetworkError(.timedOut, cause: .total) : late
-    let wait = Wait(.credentials, atMost: milliseconds, failing: failure) { [unowned self] in
-      step(operation, after: .failure($0 ?? failure))
-    }
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)
     provider.renew(history.authentication.generation, for: origin.text, question) { result in
-      operation.perform { $0.answered(operation, result) }
+      operation.perform { _ in
+        guard let wait = operation.currentWait, case .credentials = wait.reason else { return }
+        wait.goOn(with: .renewed(result))
+      }
     }
-    return .wait(wait)
+    return .wait(Wait(.credentials, then: .renewed(.failure(failure)), atMost: milliseconds))
   }
 
-  private func answered(
+  func renewed(
     _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
-  ) {
-    loop.assertOnLoop()
-    guard case .credentials? = operation.currentWait?.reason else { return }
-    move(operation, to: .deciding)
-    go(operation, from: step(operation, after: result))
-  }
-
-  private func step(
-    _ operation: NetworkOperation, after result: Result<CredentialProvider.Held, NetworkError>
   ) -> Step {
     guard let history = operation.loop.history, let refusal = history.authentication.refusal else {
       return .done

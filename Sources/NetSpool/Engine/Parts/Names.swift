@@ -96,12 +96,8 @@ final class Names {
     let waiting = name.waiting ?? WaitList()
     name.waiting = waiting
     return Wait(
-      .addresses, in: waiting, atMost: UInt64(min(left, connect, 1e9) * 1000),
-      failing: NetworkError(.timedOut, cause: cause)
-    ) { failure in
-      if let failure { operation.makeExtras().nameFailure = failure }
-      return .route(atFront: atFront && failure?.code == .timedOut)
-    }
+      .addresses, in: waiting, then: .route(atFront: false), atMost: UInt64(min(left, connect, 1e9) * 1000),
+      late: .route(atFront: atFront), failing: NetworkError(.timedOut, cause: cause))
   }
 
   private func lookUp(_ host: String, of name: OriginName, for engine: NetworkEngine) {
@@ -150,6 +146,7 @@ final class Names {
 
   /// Ends the wait of an operation; a name that no operation waits for is not asked for.
   func leave(_ operation: NetworkOperation, _ wait: Wait) {
+    if let failure = wait.failure { operation.makeExtras().nameFailure = failure }
     operation.makeHistory().didWaitForName(MonotonicClock.now - wait.since)
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
       name.waiting?.isEmpty ?? true

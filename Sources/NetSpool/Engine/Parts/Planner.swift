@@ -1,4 +1,4 @@
-/// What an exchange is given when it begins: where it goes, by which limits, with which fields and body. Loop thread.
+/// Says for an exchange that begins where it goes, by which limits, with which fields and body. Loop thread.
 final class Planner {
   var authenticator = Authenticator()
 

@@ -1,6 +1,6 @@
 /// Streams that stand still. Loop thread.
 final class StreamWatch {
-  /// What waits for its streams, by its id.
+  /// The operations that wait for their streams, by their ids.
   private var watched: [UInt64: NetworkOperation] = [:]
   private var timer: TimerTable.Key?
   private static let milliseconds: UInt64 = 50

@@ -13,7 +13,7 @@ extension Scheduler {
     if let left, left <= .zero { return nil }
     let url = operation.loop.history?.target.url ?? request.url
     let wait = awaitSending(to: url, for: operation.engine, after: failure) { list in
-      Wait(.origin, in: list) { _ in .route(atFront: true) }
+      Wait(.origin, in: list, then: .route(atFront: true))
     }
     guard let wait else { return nil }
     operation.loop.transfer = nil
@@ -41,7 +41,7 @@ extension Scheduler {
       return nil
     }
     operation.loop.extras?.nameFailure = nil
-    let wait = Wait(.route, in: watch.routeWaiters) { _ in .route(atFront: true) }
+    let wait = Wait(.route, in: watch.routeWaiters, then: .route(atFront: true))
     connectivity.update(watch)
     return wait
   }
