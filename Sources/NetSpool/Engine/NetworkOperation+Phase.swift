@@ -86,6 +86,8 @@ struct OperationTable {
   /// The most there were since `takeCrowd`.
   private var countMax = 0
 
+  /// When the last came, a little later than the one before.
+  var lastSubmittedAt: Microseconds = 0
   /// The sweeps under way.
   private var sweeps: [OperationSweep] = []
 
@@ -208,7 +210,7 @@ extension Scheduler {
     if case .ended = operation.loop.phase { isRefused = true }
     switch waiting {
     case .turn(let ticket):
-      seats.queue.remove(ticket)  // nothing when it left with its turn
+      context.queue.remove(ticket)  // nothing when it left with its turn
       driver.places.end(operation.loop.placeWait, isRefused: isRefused)
       seats.seat(operation.engine, waiting: -1)
     case .others: break
@@ -268,7 +270,7 @@ extension Scheduler {
   private func giveMemoryBack() {
     timers.after(milliseconds: 1_000) { [unowned self] in
       guard operations.isEmpty else { return giveMemoryBack() }
-      worker.run(on: Worker.Lane()) {
+      sinks.worker.run(on: Worker.Lane()) {
         FreeMemory.giveBack()
       } completion: {
       }
@@ -278,21 +280,14 @@ extension Scheduler {
   private func enterWire(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
     seats.seat(operation.engine, running: 1)
-    transfer.exchange.slot = running.count
     transfer.exchange.isJudged = true
-    running.append(transfer)
-    if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
+    exchanges.add(transfer)
   }
 
   /// Gives the slot back; what the origin's width learns of it is told by whoever knows how it went.
   private func leaveWire(_ operation: NetworkOperation) {
     if let transfer = operation.loop.transfer {
-      let last = running.removeLast()
-      if last !== transfer {
-        running[transfer.exchange.slot] = last
-        last.exchange.slot = transfer.exchange.slot
-      }
-      transfer.exchange.slot = -1
+      exchanges.remove(transfer)
       seats.comeBack(transfer)
       if transfer.exchange.hasYielded {
         transfer.exchange.hasYielded = false
@@ -301,7 +296,7 @@ extension Scheduler {
       seats.seat(operation.engine, running: -1)
     }
     if let origin = operation.loop.origin {
-      seats.queue.finished(origin.id)
+      context.queue.finished(origin.id)
     }
   }
 }

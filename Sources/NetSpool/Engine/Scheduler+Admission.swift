@@ -3,19 +3,20 @@ extension Scheduler {
   /// Has those begin whose turn it is. False: there are more, for the next turn.
   func admit(in turn: Turn) -> Bool {
     loop.assertOnLoop()
-    playNext()
-    countDescriptors()
+    // Streams have buffers, so only so many stored bodies of an engine go out at once.
+    while let next = rooms.nextPlayback() { next.goOn() }
+    exchanges.countDescriptors(isAwaited: rooms.hasCrowded)
     seats.keepTurns()
     takeParked()
     defer { seats.giveBackPlaces() }
     var turn = turn
-    newTransfers = 0
-    while running.count < descriptors.width,
-      let operation = seats.next(running, lends: !isClosing)
+    exchanges.newTransfers = 0
+    while exchanges.running.count < exchanges.descriptors.width,
+      let operation = seats.next(exchanges.running, lends: !context.isClosing)
     {
       guard let origin = operation.loop.origin else { continue }
       takeTurn(operation, at: origin)
-      if newTransfers == Self.newTransfersMax || turn.isOver() {
+      if exchanges.newTransfers == Self.newTransfersMax || turn.isOver() {
         loop.markDirty()
         return false
       }
@@ -41,29 +42,10 @@ extension Scheduler {
   private func takeParked() {
     guard rooms.hasParked else { return }
     let ready =
-      rooms.takeReady() + rooms.crowded.take(atMost: min(descriptors.crowd - running.count, seats.uncrowded))
+      rooms.takeReady()
+      + rooms.crowded.take(
+        atMost: min(exchanges.descriptors.crowd - exchanges.running.count, seats.uncrowded))
     for wait in ready.reversed() { wait.goOn() }
-  }
-
-  /// How many may be under way is looked at again when somebody waits.
-  private func countDescriptors() {
-    let isModel = pools.common.wire != nil
-    guard seats.queue.count > 0 || rooms.hasCrowded, !isModel,
-      descriptors.wantsCount(running: running.count, now: MonotonicClock.now)
-    else { return }
-    var unopened = 0
-    for transfer in running where transfer.exchange.fanout != nil && transfer.exchange.head == nil {
-      unopened += DescriptorWidth.perExchange - 1
-    }
-    descriptors.count(
-      free: freeDescriptors, limit: DescriptorRoom.limit, running: running.count, unopened: unopened,
-      now: MonotonicClock.now)
-  }
-
-  /// This loop's part of them.
-  private var freeDescriptors: Int {
-    let free = DescriptorRoom.free()
-    return isAlone || free == .max ? free : free / driver.loops.count
   }
 
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
@@ -73,18 +55,8 @@ extension Scheduler {
   /// and libcurl makes all of them in one call.
   private static let newTransfersMax = 32
 
-  /// How it ends if it was cancelled together with many, and its turn to begin has come before its turn to end.
-  func failureOnItsWay(to operation: NetworkOperation) -> NetworkError? {
-    guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil else { return nil }
-    return operations.failure(awaiting: operation)
-  }
-
-  /// The wait for room, if its engine has none for it: others of the same origin may go.
-  func roomWait(_ operation: NetworkOperation) -> Wait? {
-    roomList(operation).map { Wait(.room, in: $0, then: .route(atFront: true)) }
-  }
-
-  private func roomList(_ operation: NetworkOperation) -> WaitList? {
+  /// Where an operation waits whose engine has no room for it: others of the same origin may go.
+  func roomList(_ operation: NetworkOperation) -> WaitList? {
     if crowds(operation) { return rooms.crowded }
     let hasRoom = operation.engine.checkRoomToDeliver()
     let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
@@ -99,7 +71,7 @@ extension Scheduler {
 
   /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
   private func crowds(_ operation: NetworkOperation) -> Bool {
-    guard running.count >= descriptors.crowd || seats.areLentTheLast else { return false }
+    guard exchanges.running.count >= exchanges.descriptors.crowd || seats.areLentTheLast else { return false }
     return operation.loop.transfer == nil && operation.engine.seats.running > 0
   }
 
@@ -110,8 +82,8 @@ extension Scheduler {
       try operation.withSent { request throws(NetworkError) in try start(operation, request, at: origin) }
       return .done
     } catch {
-      seats.queue.finished(origin.id)
-      apply(.abandoned, to: origin, now: MonotonicClock.now)
+      context.queue.finished(origin.id)
+      origins.apply(.abandoned, to: origin)
       move(operation, to: .deciding)
       return .fail(error)
     }
@@ -121,12 +93,10 @@ extension Scheduler {
     _ operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin
   ) throws(NetworkError) {
     let now = MonotonicClock.now
-    apply(.started, to: origin, now: now)
+    origins.apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
-    let isAnonymous =
-      operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
-    let credential = isAnonymous ? nil : planner.authenticator.credential(of: operation, request)
-    let (connections, share) = connections(for: operation, at: origin, credential)
+    let credential = planner.authenticator.credential(of: operation, request)
+    let (connections, share) = planner.connections(for: operation, at: origin, credential)
     let transfer = try idleTransfer(at: origin, for: operation, credential, connections)
     transfer.exchange.readAhead = share
     try planner.plan(&transfer.exchange.plan, operation, request, transfer, credential)
@@ -142,7 +112,7 @@ extension Scheduler {
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
     transfer.exchange.addressesVersion = name?.version ?? 0
     if !transfer.exchange.wasAdded {
-      later { [unowned self] in
+      context.later { [unowned self] in
         if transfer.exchange.owner === operation, case .running = operation.loop.phase {
           completed(transfer, code: nil)
         }
@@ -162,7 +132,7 @@ extension Scheduler {
       engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0,
       connections: connections)
     if let transfer = origin.idle.take(scope) { return transfer }
-    newTransfers += 1
+    exchanges.newTransfers += 1
     var settings = operation.engine.handleSettings
     // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
     if settings.keepsCookies, origin.hasTrailingDot {
@@ -180,12 +150,12 @@ extension Scheduler {
     let transfer = try Transfer(
       origin: origin.text, scope: scope, settings: settings, multi: multi,
       shared: origin.idle.shared(on: multi))
-    transfer.onStall = { [unowned self] in watchReaders() }
+    transfer.onStall = { [unowned self] in exchanges.watchReaders() }
     transfer.onInformational = { [unowned self] transfer, head in noteInformational(transfer, head) }
-    transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
+    transfer.onHead = { [unowned self] transfer, head in didReceive(head, transfer) }
     transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
-      later { self.seats.queue.markResolved(origin.id) }
+      context.later { self.context.queue.markResolved(origin.id) }
     }
     return transfer
   }
@@ -196,45 +166,22 @@ extension Scheduler {
     move(operation, to: .running)
     set(.executing, operation)
     transfer.resumeByUser()
-    if transfer.isPausedByReader { watchReaders() }
+    if transfer.isPausedByReader { exchanges.watchReaders() }
   }
 
   // MARK: Readers that do not read
-
-  /// A transfer has just been paused for its streams. In the middle of libcurl's work.
-  func watchReaders() {
-    guard readersWatch == nil else { return }
-    readersWatch = 0
-    later { [unowned self] in lookAtReaders() }
-  }
-
-  /// Looks at the readers: a transfer that takes nothing from one look to the next, and one more, gives its place away. Not at
-  /// once: a stream that
-  /// keeps up pauses now and then.
-  private func lookAtReaders() {
-    readersWatch = timers.after(milliseconds: Self.readersMilliseconds) { [unowned self] in
-      readersWatch = nil
-      for transfer in running where transfer.isPausedByReader && !transfer.exchange.hasYielded {
-        transfer.exchange.looksPaused += 1
-        if transfer.exchange.looksPaused >= 2 { yieldPlace(of: transfer) } else { watchReaders() }
-      }
-    }
-  }
-
-  /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
-  private static let readersMilliseconds: UInt64 = 15
 
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
   func yieldPlace(of transfer: Transfer) {
     guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
-    if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
+    if operation.isJudged { origins.apply(.abandoned, to: origin) }
     seats.comeBack(transfer)
     operation.loop.cacheUse?.claim = nil
     transfer.exchange.hasYielded = true
     transfer.exchange.isJudged = false
-    seats.queue.finished(origin.id)
+    context.queue.finished(origin.id)
     seats.seat(operation.engine, running: -1)
     rooms.takeStreams(operation.engine)
     streamWatch.begin(operation)
@@ -245,7 +192,7 @@ extension Scheduler {
   /// Has those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
     guard leader.loop.waitersLeft > 0 else { return }
-    stopSharing(leader)
+    coalescer.leave(leader)
     for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
       move(waiter, to: .deciding)
       set(.queued, waiter)
@@ -259,7 +206,7 @@ extension Scheduler {
       let origin = operation.loop.origin
     else { return }
     transfer.exchange.hasYielded = false
-    seats.queue.goesOn(origin.id)
+    context.queue.goesOn(origin.id)
     seats.seat(operation.engine, running: 1)
     rooms.giveStreams(operation.engine)
   }

@@ -30,7 +30,7 @@ extension Scheduler {
     let fanout = leader.loop.extras?.fanout ?? SinkFanout()
     leader.makeExtras().fanout = fanout
     for (index, stream) in streams.enumerated() {
-      fanout.add(stream.makeSink(sinkServices), id: operation.id) {
+      fanout.add(stream.makeSink(sinks), id: operation.id) {
         // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
         [weak self, weak operation, weak fanout] failure in
         guard let self, let operation else { return }
@@ -64,9 +64,9 @@ extension Scheduler {
     _ operation: NetworkOperation, of part: PartFile, _ wait: Wait, after seconds: Double
   ) {
     guard operation.currentWait === wait else { return }
-    let lane = Worker.Lane(device: devices.device(of: part.target.path))
+    let lane = Worker.Lane(device: sinks.devices.device(of: part.target.path))
     let (waiting, request) = (LoopReference(wait), operation.sent)
-    worker.run(on: lane) {
+    sinks.worker.run(on: lane) {
       var rest = request
       part.ask(&rest, forRest: true)
       return rest
@@ -88,6 +88,6 @@ extension Scheduler {
   /// In the middle of libcurl's work, or of a write: it ends with this, whatever else its end would have been.
   func withdrawSoon(_ operation: NetworkOperation, _ failure: NetworkError) {
     operation.makeExtras().sinkFailure = failure
-    later { [unowned self] in withdraw(operation, failure) }
+    context.later { [unowned self] in withdraw(operation, failure) }
   }
 }

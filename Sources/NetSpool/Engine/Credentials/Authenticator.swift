@@ -7,6 +7,7 @@ struct Authenticator {
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
     let history = operation.loop.history
+    if history == nil, request.credentials == nil, operation.engine.credential == nil { return nil }
     if history?.target.isForeign == true { return nil }
     let own = operation.account(request)
     guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
@@ -294,17 +295,14 @@ extension NetworkEngine {
 }
 
 /// A provider of credentials is asked, and its answer awaited.
-extension Scheduler {
+extension Authenticator {
   /// A provider that has not answered after this is not waited for; 60 s.
   static let providerMillisecondsMax: UInt64 = 60_000
 
-  func ask(
-    _ provider: CredentialProvider, for operation: NetworkOperation, _ history: ExchangeHistory
-  ) -> Step {
-    loop.assertOnLoop()
-    guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else {
-      return .done
-    }
+  func ask(_ provider: CredentialProvider, for operation: NetworkOperation) -> Step {
+    guard let origin = operation.loop.origin, let history = operation.loop.history,
+      let refusal = history.authentication.refusal
+    else { return .done }
     history.authentication.askedAt = MonotonicClock.now
     let left = operation.secondsLeft(operation.sent, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
@@ -332,7 +330,7 @@ extension Scheduler {
     history.spent += MonotonicClock.now - history.authentication.askedAt
     switch result {
     case .success(let held) where held.credential != nil: return .again(after: 0)
-    case .success: return .fail(Authenticator.failure(rounds: 0, refusal))
+    case .success: return .fail(Self.failure(rounds: 0, refusal))
     case .failure(var failure):
       failure.response = refusal
       return .fail(failure)

@@ -21,7 +21,7 @@ final class CacheFinding {
 /// The cache before the network: what is held, or whom to wait for who asks the same. Loop thread.
 final class CacheSide {
   private let context: LoopContext
-  private let bridge = CacheBridge()
+  let bridge = CacheBridge()
   private let validations: Validations
   let claims: Claims
 

@@ -38,13 +38,8 @@ final class OriginName {
     self.failure = failure
     isGiven = !given.isEmpty
     addresses = given
-    host = isGiven || Self.isLookedUp(origin) ? origin.host : nil
+    host = isGiven || origin.isLookedUp ? origin.host : nil
     port = origin.port
-  }
-
-  static func isLookedUp(_ origin: URLPieces.Origin) -> Bool {
-    !origin.hostIsAddress && !origin.isLoopback
-      && origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
   }
 
   /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own, or, given by the
@@ -249,5 +244,13 @@ extension ProxySettings {
       return entry.elementsEqual("*".utf8)
         || origin.host.utf8.reversed().starts(with: name.reversed().map(\.asciiLowercased))
     }
+  }
+}
+
+extension URLPieces.Origin {
+  /// True for a name that is looked up before connections are made.
+  var isLookedUp: Bool {
+    !hostIsAddress && !isLoopback
+      && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
   }
 }

@@ -2,6 +2,29 @@
 final class Planner {
   var authenticator = Authenticator()
 
+  /// Chooses the connections for an exchange that is about to begin. How long its answer will be is not known yet: a request
+  /// that may be sent twice shares one, as long as the limit is not reached, and is sent again where its answer turns out to be
+  /// too long. Any other has its room before it is sent.
+  func connections(
+    for operation: NetworkOperation, at origin: Origin, _ credential: NetworkCredentials?
+  ) -> (ConnectionChoice, ReadAhead.Share?) {
+    let readAhead = operation.engine.driver.readAhead
+    let shared = ConnectionChoice.shared(origin.connections)
+    let isHTTP2 = operation.engine.handleSettings.mayBeHTTP2(isSecure: origin.isSecure)
+    let servesOnce = isHTTP2 && !origin.isSecure && Quirks.breaksKnownHTTP2
+    if servesOnce || operation.loop.history?.needsOwnConnection ?? false { return (.own, nil) }
+    guard operation.hasStreams, origin.speaksHTTP2 ?? true, !(credential?.isNTLM ?? false), isHTTP2 else {
+      return (shared, nil)
+    }
+    if operation.mayRepeat {
+      if origin.speaksHTTP2 == nil || !readAhead.isFull { return (shared, nil) }
+    } else if let share = readAhead.take(ReadAhead.windowBytes) {
+      return (shared, share)
+    }
+    readAhead.refuse()
+    return (.own, nil)
+  }
+
   /// Makes the plan where it will stand.
   func plan(
     _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,

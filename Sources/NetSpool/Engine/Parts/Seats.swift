@@ -1,8 +1,6 @@
 /// The places of the queue: this loop's own, and its part of those of a queue with several loops. Whose turn it is, and
 /// whose exchange makes room for another's. Loop thread.
 final class Seats {
-  // Safe because the loop thread alone has it, as `seat` asserts, and a queue calls nobody back.
-  @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
   /// The places of all loops; nil where this one has them.
   private let width: SharedWidth?
   /// Engines that wait and have nothing under way, and places that were lent to such.
@@ -16,14 +14,14 @@ final class Seats {
     self.context = context
     width = context.port.driver.width
     // Of several loops each takes what it needs.
-    queue.maximumConcurrent = width == nil ? settings.maximumConcurrent : 0
-    if width != nil { queue.maximumAside = .max }
-    queue.isSuspended = settings.isSuspended
+    context.queue.maximumConcurrent = width == nil ? settings.maximumConcurrent : 0
+    if width != nil { context.queue.maximumAside = .max }
+    context.queue.isSuspended = settings.isSuspended
   }
 
   /// The next whose turn it is. With `lends`, exchanges that have run for long enough may have to make room.
   func next(_ running: [Transfer], lends: Bool) -> NetworkOperation? {
-    if let next = queue.next() { return next.element }
+    if let next = context.queue.next() { return next.element }
     return lends ? nextWithAnotherPlace() ?? nextWithLentPlace(of: running) : nil
   }
 
@@ -57,11 +55,11 @@ final class Seats {
   var isSomebodyStarved: Bool { isHeldUp && (width?.starved ?? starved) > 0 }
 
   /// Somebody might start but for the queue's width.
-  private var isHeldUp: Bool { queue.isHeldUp || width?.isWanted ?? false }
+  private var isHeldUp: Bool { context.queue.isHeldUp || width?.isWanted ?? false }
 
   private func standAside(_ transfer: Transfer) -> Bool {
     if let width, !width.standAside() { return false }
-    guard queue.standAside() else {
+    guard context.queue.standAside() else {
       width?.comeBack()
       return false
     }
@@ -74,7 +72,7 @@ final class Seats {
     if transfer.exchange.lendsPlace { lend(-1) }
     transfer.exchange.standsAside = false
     transfer.exchange.lendsPlace = false
-    queue.comeBack()
+    context.queue.comeBack()
     width?.comeBack()
   }
 
@@ -97,10 +95,10 @@ final class Seats {
   /// Before others begin: those that went on without a turn are counted, and what is free is for the loops that wait.
   func keepTurns() {
     guard let width else { return }
-    let more = queue.running - queue.maximumConcurrent
+    let more = context.queue.running - context.queue.maximumConcurrent
     if more > 0 {
       width.exceed(by: more, of: context.port.loop.number)
-      queue.maximumConcurrent += more
+      context.queue.maximumConcurrent += more
     }
     if width.isScarce { giveBackPlaces(keeping: placesGranted, isContent: false) }
     placesGranted = 0
@@ -108,31 +106,32 @@ final class Seats {
 
   /// The next, with a place that no loop had. Where there is none, this loop is told of the next one.
   private func nextWithAnotherPlace() -> NetworkOperation? {
-    guard let width, queue.isHeldUp else { return nil }
-    queue.maximumConcurrent += width.take(min(queue.count, Self.placesAtOnce), for: context.port.loop.number)
-    return queue.next()?.element
+    guard let width, context.queue.isHeldUp else { return nil }
+    context.queue.maximumConcurrent += width.take(
+      min(context.queue.count, Self.placesAtOnce), for: context.port.loop.number)
+    return context.queue.next()?.element
   }
 
   /// The next, with a place that is lent to an engine that has none.
   private func nextWithLentPlace(of running: [Transfer]) -> NetworkOperation? {
     guard isSomebodyStarved, lendPlaces(of: running, now: MonotonicClock.now) else { return nil }
-    return queue.next()?.element
+    return context.queue.next()?.element
   }
 
   /// What is not filled is for others.
   func giveBackPlaces(keeping kept: Int = 0, isContent: Bool = true) {
     guard let width else { return }
-    let free = queue.maximumConcurrent - queue.running - kept
+    let free = context.queue.maximumConcurrent - context.queue.running - kept
     guard free > 0 else { return }
-    queue.maximumConcurrent -= free
-    queue.maximumConcurrent += width.give(
+    context.queue.maximumConcurrent -= free
+    context.queue.maximumConcurrent += width.give(
       free, of: context.port.loop.number, isContent: isContent, context.port.driver)
   }
 
   /// A place that was free is this loop's: the turn that follows has somebody fill it.
   func granted() {
     context.loop.assertOnLoop()
-    queue.maximumConcurrent += 1
+    context.queue.maximumConcurrent += 1
     placesGranted += 1
   }
 
@@ -140,13 +139,13 @@ final class Seats {
 
   /// Places that are there for everybody, not what was lent.
   var uncrowded: Int {
-    let free = queue.maximumConcurrent - queue.running
+    let free = context.queue.maximumConcurrent - context.queue.running
     return width.map { $0.uncrowded + free } ?? free - lent
   }
 
   /// Only what was lent is left.
   var areLentTheLast: Bool {
     if let width { return width.lent > 0 && width.uncrowded < 0 }
-    return lent > 0 && queue.running + lent > queue.maximumConcurrent
+    return lent > 0 && context.queue.running + lent > context.queue.maximumConcurrent
   }
 }
