@@ -17,7 +17,8 @@ final class StreamSink: Sink {
     _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
   ) throws(SinkFailure) {
     self.ready = ready
-    stream.willOpen(wake: services.wake(LoopReference(self)))
+    let (port, me) = (services.context.port, LoopReference(self))
+    stream.willOpen { port.perform { _ in me.object?.wake() } }
     do {
       try stream.open(head, bytesExpected: bytesExpected)
     } catch {
@@ -41,7 +42,7 @@ final class StreamSink: Sink {
   private func askAgain(afterMilliseconds milliseconds: UInt64) {
     guard !isWaiting else { return }
     isWaiting = true
-    services.after(milliseconds) { [weak self] in
+    services.context.timers.after(milliseconds: milliseconds) { [weak self] in
       guard let self, isWaiting else { return }
       wake()
     }

@@ -13,9 +13,9 @@ final class BodyReader: Sendable {
     let pipe = pipe
     let isAttached = operation.attach(
       StreamAttachment(isEssential: true, close: { _ in }) { [weak self] services in
-        let sink = PipeSink(pipe, atTurnEnd: services.atTurnEnd)
-        let (reference, perform) = (LoopReference(sink), services.perform)
-        self?.onRoom.withLock { $0 = { perform { _ in reference.object?.didMakeRoom() } } }
+        let sink = PipeSink(pipe, atTurnEnd: services.context.loop.atTurnEnd)
+        let (reference, port) = (LoopReference(sink), services.context.port)
+        self?.onRoom.withLock { $0 = { port.perform { _ in reference.object?.didMakeRoom() } } }
         return sink
       })
     guard isAttached else {

@@ -7,6 +7,8 @@ enum Step {
   case enter
   /// Looks for an equal request to share with. `isAsked`: the cache has been asked before.
   case share(isAsked: Bool)
+  /// Gets the answer of an equal request.
+  case join(NetworkOperation, isAsked: Bool)
   /// Asks the cache; what follows if that has no answer. A claim: another has asked for the same just now.
   case consult(then: Unanswered, after: Claim? = nil)
   /// Looks for a way there: where its engine may use some interfaces only, one of these must lead to others.
@@ -20,12 +22,17 @@ enum Step {
 
   // Behind an exchange, or in place of one.
 
-  /// Asks for what a redirect leads to.
-  indirect case follow(RedirectHop)
+  /// Has another exchange.
+  indirect case next(Exchange.Next)
   /// Asks once more, after so many seconds.
   case again(after: Double)
-  /// Ends with what is stored.
+  /// Asks as whom a provider of credentials says.
+  indirect case renewed(Result<CredentialProvider.Held, NetworkError>)
+  /// Goes on with what was looked up in a store.
+  case found(CacheFinding)
+  /// Ends with what is stored; `play`: its streams have room for that.
   indirect case answer(NetworkResponse)
+  indirect case play(NetworkResponse)
 
   // What ends the course, here and for now.
 
@@ -64,7 +71,7 @@ enum Unanswered {
 ///     enter -> share -> consult -> route -> resolve -> line -> (its turn) -> start -> (libcurl) -> end
 ///                ^         ^         ^                                           |
 ///                |         |         +---- again: another attempt, credentials --+
-///                |         +-------------- follow: a redirect -------------------+
+///                |         +-------------- next: a redirect ---------------------+
 ///                +------------------------ another's exchange was of no use
 ///
 /// It is entered by a submit, a wait that is over, a turn that has come, an exchange that has ended and a user who
@@ -78,7 +85,11 @@ extension Scheduler {
       // First what belongs to a store of frozen requests or to another loop: for that nothing is looked for here.
       case .enter: step = operation.withSent { enter(operation, $0) }
       // Before the cache is asked: of a thousand equal requests one asks.
-      case .share(let isAsked): step = operation.withSent { share(operation, $0, isAsked: isAsked) }
+      case .share(let isAsked): step = operation.withSent { coalescer.share(operation, $0, isAsked: isAsked) }
+      case .join(let leader, let isAsked):
+        if join(operation, leader) { return }
+        coalescer.leave(leader)  // its body is gone by
+        step = .share(isAsked: isAsked)
       // Before there is a way: what is held needs none.
       case .consult(let next, let claim):
         step = operation.withSent { cacheSide.consult(operation, $0, then: next, after: claim) }
@@ -91,10 +102,13 @@ extension Scheduler {
       case .line(let atFront): return lineUp(operation, atFront: atFront)
       case .start: step = start(operation)
 
-      case .follow(let hop): step = follow(hop, operation)
+      case .next(let next): step = self.step(operation, next)
       case .again(let seconds): step = delay(operation, seconds: seconds)
+      case .renewed(let result): step = successors.authenticator.renewed(operation, result)
+      case .found(let finding): step = cacheSide.step(operation, after: finding)
       case .answer(let response): step = answer(operation, response)
 
+      case .play(let response): return play(response, of: operation)
       case .wait(let wait): return suspend(operation, wait)
       case .fail(let failure): return publish(operation, failure)
       case .end(let ending): return publish(operation, ending)
@@ -114,32 +128,28 @@ extension Scheduler {
     if case .start = step { return go(operation, from: step) }
     if case .withdraw = step { driver.places.refuse(operation.loop.placeWait) }
     move(operation, to: .deciding)
-    queue.finished(origin.id)
+    context.queue.finished(origin.id)
     go(operation, from: step)
   }
 
   /// While it waited much may have changed: it may be about to end, its way be gone, its engine have no room, or another
   /// process ask for the same.
   private func turnStep(_ operation: NetworkOperation) -> Step {
-    if let failure = failureOnItsWay(to: operation) { return .withdraw(failure) }
-    if let wait = routeWait(operation) ?? roomWait(operation) { return .wait(wait) }
+    if operation.loop.waitersLeft == 0, operation.loop.transfer == nil,
+      let failure = operations.failure(awaiting: operation)
+    {
+      return .withdraw(failure)
+    }
+    if let wait = routeWait(operation) { return .wait(wait) }
+    if let list = roomList(operation) { return .wait(Wait(.room, in: list, then: .route(atFront: true))) }
     guard let step = cacheSide.claims.step(operation) else { return .start }
     if case .wait = step { limitStreams(of: operation) }
     return step
   }
 
-  /// Into the queue: it has come, or those have ended that it waited for.
-  func enqueue(_ operation: NetworkOperation, _ request: NetworkRequest) {
-    loop.assertOnLoop()
-    go(operation, from: .enter)
-  }
-
   /// The operation waits from now on, and then takes the step that the wait says.
   func suspend(_ operation: NetworkOperation, _ wait: Wait) {
-    wait.begin(timers) { [unowned self] step in
-      move(operation, to: .deciding)
-      go(operation, from: step())
-    }
+    wait.begin(operation, context)
     move(operation, to: .waiting(.until(wait)))
   }
 }

@@ -75,7 +75,7 @@ extension Scheduler {
     // Most streams have ended by now.
     guard case .publishing = leader.loop.phase else { return }
     limitStreams(of: leader)
-    watchStreams(of: leader)
+    streamWatch.begin(leader)
   }
 
   /// Ends a leader that has no exchange under way, and all who wait for it.
@@ -96,7 +96,7 @@ extension Scheduler {
     if isWaitedFor { hand(copy ending, to: leader) }
     // Others want their turn before a hundred thousand have had theirs.
     for waiter in waiters.prefix(Self.handedOutMax) { hand(copy ending, to: waiter, of: leader) }
-    forEach(of: Array(waiters.dropFirst(Self.handedOutMax))) { [unowned self, ending] in
+    context.forEach(of: Array(waiters.dropFirst(Self.handedOutMax))) { [unowned self, ending] in
       hand(ending, to: $0, of: leader)
     }
   }
@@ -114,10 +114,10 @@ extension Scheduler {
   private func hand(_ ending: consuming Ending, to recipient: NetworkOperation) {
     let outcome = (consume ending).outcome(for: recipient)
     if case .success(let answer) = outcome {
-      let isRepetition = recipient.loop.extras?.provided != nil && cacheBridge.repeats(recipient, answer)
+      let isRepetition = recipient.loop.extras?.provided != nil && cacheSide.bridge.repeats(recipient, answer)
       if isRepetition { recipient.shared.withLock { $0.isRepetition = true } }
       recipient.loop.extras?.provided = nil
-      if answer.isUnchanged || isRepetition { tell(recipient, .notModified) }
+      if answer.isUnchanged || isRepetition { context.tell(recipient, .notModified) }
     }
     conclude(recipient, outcome)
   }
@@ -139,20 +139,7 @@ extension Scheduler {
   func unregister(_ operation: NetworkOperation) {
     cacheSide.release(operation)
     operation.loop.cacheUse?.claim = nil
-    stopSharing(operation)
-  }
-
-  /// Lets nobody find it any more who asks for the same.
-  func stopSharing(_ operation: NetworkOperation) {
-    let key = operation.loop.sharingKey
-    guard key != 0 else { return }
-    operation.loop.sharingKey = 0
-    let place = operation.loop.history?.isFoundAt
-    operation.loop.history?.isFoundAt = nil
-    guard let number = place, number != port.loop.number else { return coalescer.remove(operation, key) }
-    driver.port(of: driver.loops[number]).perform(of: operation.engine.id) {
-      $0.coalescer.remove(operation, key)
-    }
+    coalescer.leave(operation)
   }
 }
 
@@ -250,10 +237,10 @@ extension Scheduler {
       driver.decrement()
       return onConclusion(attempted(operation, outcome.result))
     }
-    if duties.isStateHeard { tell(operation, .state(outcome.finalState)) }
+    if duties.isStateHeard { context.tell(operation, .state(outcome.finalState)) }
     let weight = outcome.weight
     operation.engine.willDeliver(weight)
-    duties.isAwaited ? resume(operation, weight) : tell(operation, .final(weight))
+    duties.isAwaited ? resume(operation, weight) : context.tell(operation, .final(weight))
     timers.cancel(operation.loop.history?.queueDeadline)
     timers.cancel(operation.loop.history?.ownTotal)
     if duties.hasStreams { closeUnusedStreams(operation, outcome) }

@@ -9,6 +9,18 @@ final class LoopContext {
   // Safe because the loop thread alone has a context, as `doInPieces` asserts, and a list calls nobody back.
   @safe @exclusivity(unchecked) var work = TurnQueue()
 
+  /// What waits for its turn.
+  @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
+
+  /// The queue ends: nothing begins any more.
+  var isClosing = false
+
+  /// Has an operation take a step that it has waited for.
+  var goOn: (NetworkOperation, Step) -> Void = { _, _ in }
+
+  /// Ends one operation, from our side.
+  var withdraw: (NetworkOperation, NetworkError) -> Void = { _, _ in }
+
   struct Delivery: Sendable {
     let operation: NetworkOperation
     let event: NetworkOperation.Notice
@@ -32,6 +44,25 @@ final class LoopContext {
   func tell(_ operation: NetworkOperation, _ event: NetworkOperation.Notice) {
     outbox.put(
       Delivery(operation: operation, event: event), to: operation.engine.target, key: operation.engine.id)
+  }
+
+  // MARK: Later
+
+  /// What libcurl's callbacks noted, to be done when libcurl is not at work.
+  @safe @exclusivity(unchecked) private(set) var deferred: [() -> Void] = []
+
+  func later(_ body: @escaping () -> Void) {
+    loop.assertOnLoop()
+    deferred.append(body)
+    loop.markDirty()
+  }
+
+  func runDeferred() {
+    while !deferred.isEmpty {
+      let ready = deferred
+      deferred = []
+      for body in ready { body() }
+    }
   }
 
   // MARK: Many at once

@@ -86,6 +86,8 @@ struct OperationTable {
   /// The most there were since `takeCrowd`.
   private var countMax = 0
 
+  /// When the last came, a little later than the one before.
+  var lastSubmittedAt: Microseconds = 0
   /// The sweeps under way.
   private var sweeps: [OperationSweep] = []
 
@@ -208,9 +210,9 @@ extension Scheduler {
     if case .ended = operation.loop.phase { isRefused = true }
     switch waiting {
     case .turn(let ticket):
-      queue.remove(ticket)  // nothing when it left with its turn
+      context.queue.remove(ticket)  // nothing when it left with its turn
       driver.places.end(operation.loop.placeWait, isRefused: isRefused)
-      seat(operation.engine, waiting: -1)
+      seats.seat(operation.engine, waiting: -1)
     case .others: break
     case .until(let wait):
       timers.cancel(wait.timer)
@@ -228,7 +230,7 @@ extension Scheduler {
     case .waiting(.turn):
       operation.loop.cacheUse?.claim = nil  // others need not wait for its turn
       operation.loop.placeWait = driver.places.wait()
-      seat(operation.engine, waiting: 1)
+      seats.seat(operation.engine, waiting: 1)
     case .waiting(.until(let wait)):
       if wait.reason.givesClaimUp { operation.loop.cacheUse?.claim = nil }
       if wait.reason.isTold { operation.forEachRecipient { set(.queued, $0) } }
@@ -237,17 +239,17 @@ extension Scheduler {
     case .following(let leader, _):
       leader.makeExtras().waitersLeft += 1
       rooms.takeStreams(operation.engine)
-      watchStreams(of: operation)
+      streamWatch.begin(operation)
     case .paused:
       operation.loop.cacheUse?.claim = nil
       set(.paused, operation)
     case .playing:
       rooms.takeStreams(operation.engine)
-      watchStreams(of: operation)
+      streamWatch.begin(operation)
     case .publishing: rooms.takeStreams(operation.engine)
     case .ready: operations.remove(operation)
     case .ended:
-      if !watched.isEmpty { watched[operation.id] = nil }
+      streamWatch.end(operation)
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
@@ -268,7 +270,7 @@ extension Scheduler {
   private func giveMemoryBack() {
     timers.after(milliseconds: 1_000) { [unowned self] in
       guard operations.isEmpty else { return giveMemoryBack() }
-      worker.run(on: Worker.Lane()) {
+      sinks.worker.run(on: Worker.Lane()) {
         FreeMemory.giveBack()
       } completion: {
       }
@@ -277,31 +279,24 @@ extension Scheduler {
 
   private func enterWire(_ operation: NetworkOperation) {
     guard let transfer = operation.loop.transfer else { return }
-    seat(operation.engine, running: 1)
-    transfer.exchange.slot = running.count
+    seats.seat(operation.engine, running: 1)
     transfer.exchange.isJudged = true
-    running.append(transfer)
-    if tick?.isActive == false { tick?.start(milliseconds: 50, repeating: 50) }
+    exchanges.add(transfer)
   }
 
   /// Gives the slot back; what the origin's width learns of it is told by whoever knows how it went.
   private func leaveWire(_ operation: NetworkOperation) {
     if let transfer = operation.loop.transfer {
-      let last = running.removeLast()
-      if last !== transfer {
-        running[transfer.exchange.slot] = last
-        last.exchange.slot = transfer.exchange.slot
-      }
-      transfer.exchange.slot = -1
-      comeBack(transfer)
+      exchanges.remove(transfer)
+      seats.comeBack(transfer)
       if transfer.exchange.hasYielded {
         transfer.exchange.hasYielded = false
         return rooms.giveStreams(operation.engine)
       }
-      seat(operation.engine, running: -1)
+      seats.seat(operation.engine, running: -1)
     }
     if let origin = operation.loop.origin {
-      queue.finished(origin.id)
+      context.queue.finished(origin.id)
     }
   }
 }

@@ -32,6 +32,11 @@ extension NetworkOperation {
     return try body(original)
   }
 
+  /// Loop thread: sending it twice changes nothing.
+  var mayRepeat: Bool {
+    (loop.history?.target.method ?? sent.method).isSafe && sent.prepared.canReplay
+  }
+
   /// Loop thread: what others have made of the request so far counts from now on.
   func takeChange() { loop.change = shared.withLock { $0.changed } }
 

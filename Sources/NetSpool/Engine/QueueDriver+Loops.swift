@@ -88,14 +88,14 @@ extension NetworkOperation {
   @discardableResult
   func perform(inLine: Bool = true, _ action: @escaping QueueDriver.Action) -> Bool {
     port.perform(of: inLine ? engine.id : nil) { [self] core in
-      if core.has(self) { action(core) } else { perform(inLine: inLine, action) }
+      if core.port.has(self) { action(core) } else { perform(inLine: inLine, action) }
     }
   }
 }
 
-extension Scheduler {
-  /// Whether it is this loop's: its own thread alone hands it on to another.
+extension LoopPort {
+  /// True for an operation that is this loop's, or on its way there: its own thread alone hands it on.
   func has(_ operation: NetworkOperation) -> Bool {
-    isAlone || operation.loopNumber.load(ordering: .acquiring) == UInt8(port.loop.number)
+    driver.isAlone || operation.loopNumber.load(ordering: .acquiring) == UInt8(loop.number)
   }
 }

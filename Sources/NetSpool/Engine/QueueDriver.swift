@@ -79,7 +79,7 @@ final class QueueDriver: Sendable {
   init(settings: NetworkQueue.Configuration, loops count: Int = 1) {
     ProcessSetup.begin()
     self.settings = Mutex(settings)
-    loops = (0..<count).map { QueueLoop($0, originsMax: Scheduler.originsKept / count) }
+    loops = (0..<count).map { QueueLoop($0, originsMax: Origins.kept / count) }
     home = loops[0]
     fileWrites = DeviceBudgets(heldMax: max(2, count))
     width = count == 1 ? nil : SharedWidth(limit: settings.maximumConcurrent, loops: count)

@@ -3,19 +3,20 @@ extension Scheduler {
   /// Has those begin whose turn it is. False: there are more, for the next turn.
   func admit(in turn: Turn) -> Bool {
     loop.assertOnLoop()
-    playNext()
-    countDescriptors()
-    if let width { keepTurns(width) }
+    // Streams have buffers, so only so many stored bodies of an engine go out at once.
+    while let next = rooms.nextPlayback() { next.goOn() }
+    exchanges.countDescriptors(isAwaited: rooms.hasCrowded)
+    seats.keepTurns()
     takeParked()
-    defer { if let width { giveBackPlaces(width) } }
+    defer { seats.giveBackPlaces() }
     var turn = turn
-    newTransfers = 0
-    while running.count < descriptors.width,
-      let (operation, _) = queue.next() ?? nextWithAnotherPlace() ?? nextWithLentPlace()
+    exchanges.newTransfers = 0
+    while exchanges.running.count < exchanges.descriptors.width,
+      let operation = seats.next(exchanges.running, lends: !context.isClosing)
     {
       guard let origin = operation.loop.origin else { continue }
       takeTurn(operation, at: origin)
-      if newTransfers == Self.newTransfersMax || turn.isOver() {
+      if exchanges.newTransfers == Self.newTransfersMax || turn.isOver() {
         loop.markDirty()
         return false
       }
@@ -29,7 +30,7 @@ extension Scheduler {
     if rooms.hasReady { return loop.markDirty() }
     // Where another loop has the place or the room that it waits for, nothing here tells of it.
     guard roomsWatch == nil,
-      rooms.hasPatient || isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
+      rooms.hasPatient || seats.isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
     else { return }
     roomsWatch = timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
       roomsWatch = nil
@@ -40,29 +41,11 @@ extension Scheduler {
   /// Makes those that there may be room for now the next again.
   private func takeParked() {
     guard rooms.hasParked else { return }
-    let ready = rooms.takeReady() + rooms.crowded.take(atMost: uncrowdedPlaces)
+    let ready =
+      rooms.takeReady()
+      + rooms.crowded.take(
+        atMost: min(exchanges.descriptors.crowd - exchanges.running.count, seats.uncrowded))
     for wait in ready.reversed() { wait.goOn() }
-  }
-
-  /// How many may be under way is looked at again when somebody waits.
-  private func countDescriptors() {
-    let isModel = pools.common.wire != nil
-    guard queue.count > 0 || rooms.hasCrowded, !isModel,
-      descriptors.wantsCount(running: running.count, now: MonotonicClock.now)
-    else { return }
-    var unopened = 0
-    for transfer in running where transfer.exchange.fanout != nil && transfer.exchange.head == nil {
-      unopened += DescriptorWidth.perExchange - 1
-    }
-    descriptors.count(
-      free: freeDescriptors, limit: DescriptorRoom.limit, running: running.count, unopened: unopened,
-      now: MonotonicClock.now)
-  }
-
-  /// This loop's part of them.
-  private var freeDescriptors: Int {
-    let free = DescriptorRoom.free()
-    return isAlone || free == .max ? free : free / driver.loops.count
   }
 
   /// So soon the next of those who wait for room are looked at, when nothing else brings a turn.
@@ -72,18 +55,8 @@ extension Scheduler {
   /// and libcurl makes all of them in one call.
   private static let newTransfersMax = 32
 
-  /// How it ends if it was cancelled together with many, and its turn to begin has come before its turn to end.
-  func failureOnItsWay(to operation: NetworkOperation) -> NetworkError? {
-    guard operation.loop.waitersLeft == 0, operation.loop.transfer == nil else { return nil }
-    return operations.failure(awaiting: operation)
-  }
-
-  /// The wait for room, if its engine has none for it: others of the same origin may go.
-  func roomWait(_ operation: NetworkOperation) -> Wait? {
-    roomList(operation).map { Wait(.room, in: $0) { _ in .route(atFront: true) } }
-  }
-
-  private func roomList(_ operation: NetworkOperation) -> WaitList? {
+  /// Where an operation waits whose engine has no room for it: others of the same origin may go.
+  func roomList(_ operation: NetworkOperation) -> WaitList? {
     if crowds(operation) { return rooms.crowded }
     let hasRoom = operation.engine.checkRoomToDeliver()
     let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
@@ -96,22 +69,10 @@ extension Scheduler {
     return rooms.list(of: operation.engine, forStreams: hasRoom)
   }
 
-  /// Places that are there for everybody: not the last descriptors, nor what was lent.
-  private var uncrowdedPlaces: Int {
-    let places = width.map { $0.uncrowded + queue.maximumConcurrent - queue.running }
-    return min(
-      descriptors.crowd - running.count, places ?? queue.maximumConcurrent - queue.running - lent)
-  }
-
   /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
   private func crowds(_ operation: NetworkOperation) -> Bool {
-    guard running.count >= descriptors.crowd || areLentPlacesTheLast else { return false }
+    guard exchanges.running.count >= exchanges.descriptors.crowd || seats.areLentTheLast else { return false }
     return operation.loop.transfer == nil && operation.engine.seats.running > 0
-  }
-
-  private var areLentPlacesTheLast: Bool {
-    if let width { return width.lent > 0 && width.uncrowded < 0 }
-    return lent > 0 && queue.running + lent > queue.maximumConcurrent
   }
 
   /// Begins the exchange, or goes on with the one that was paused.
@@ -121,8 +82,8 @@ extension Scheduler {
       try operation.withSent { request throws(NetworkError) in try start(operation, request, at: origin) }
       return .done
     } catch {
-      queue.finished(origin.id)
-      apply(.abandoned, to: origin, now: MonotonicClock.now)
+      context.queue.finished(origin.id)
+      origins.apply(.abandoned, to: origin)
       move(operation, to: .deciding)
       return .fail(error)
     }
@@ -132,15 +93,13 @@ extension Scheduler {
     _ operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin
   ) throws(NetworkError) {
     let now = MonotonicClock.now
-    apply(.started, to: origin, now: now)
+    origins.apply(.started, to: origin, now: now)
     if operation.loop.transfer != nil { return goOn(operation) }
-    let isAnonymous =
-      operation.loop.history == nil && request.credentials == nil && operation.engine.credential == nil
-    let credential = isAnonymous ? nil : authenticator.credential(of: operation, request)
-    let (connections, share) = connections(for: operation, at: origin, credential)
+    let credential = planner.authenticator.credential(of: operation, request)
+    let (connections, share) = planner.connections(for: operation, at: origin, credential)
     let transfer = try idleTransfer(at: origin, for: operation, credential, connections)
     transfer.exchange.readAhead = share
-    try makePlan(in: &transfer.exchange.plan, operation, request, transfer, credential)
+    try planner.plan(&transfer.exchange.plan, operation, request, transfer, credential)
     operation.loop.transfer = transfer
     operation.forEachRecipient { if $0.hasStreams { makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
@@ -153,7 +112,7 @@ extension Scheduler {
     transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
     transfer.exchange.addressesVersion = name?.version ?? 0
     if !transfer.exchange.wasAdded {
-      later { [unowned self] in
+      context.later { [unowned self] in
         if transfer.exchange.owner === operation, case .running = operation.loop.phase {
           completed(transfer, code: nil)
         }
@@ -173,7 +132,7 @@ extension Scheduler {
       engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0,
       connections: connections)
     if let transfer = origin.idle.take(scope) { return transfer }
-    newTransfers += 1
+    exchanges.newTransfers += 1
     var settings = operation.engine.handleSettings
     // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
     if settings.keepsCookies, origin.hasTrailingDot {
@@ -191,110 +150,14 @@ extension Scheduler {
     let transfer = try Transfer(
       origin: origin.text, scope: scope, settings: settings, multi: multi,
       shared: origin.idle.shared(on: multi))
-    transfer.onStall = { [unowned self] in watchReaders() }
+    transfer.onStall = { [unowned self] in exchanges.watchReaders() }
     transfer.onInformational = { [unowned self] transfer, head in noteInformational(transfer, head) }
-    transfer.onHead = { [unowned self] transfer, head in bodyUse(transfer, head) }
+    transfer.onHead = { [unowned self] transfer, head in didReceive(head, transfer) }
     transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }
     transfer.onSocket = { [unowned self, unowned origin] _ in
-      later { self.queue.markResolved(origin.id) }
+      context.later { self.context.queue.markResolved(origin.id) }
     }
     return transfer
-  }
-
-  /// Makes the plan where it will stand.
-  private func makePlan(
-    in plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ transfer: Transfer, _ credential: NetworkCredentials?
-  ) throws(NetworkError) {
-    let history = operation.loop.history
-    plan.aim(at: history?.target.url ?? request.url)
-    plan.method = history?.target.method ?? request.method
-    plan.limits = operation.engine.configuration.limits
-    plan.onWire = operation.engine.configuration.onWire
-    plan.timeouts = operation.exchangeLimits(request)
-    if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
-      plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
-    }
-    if let attempt = plan.timeouts.attempt {
-      let spent = (history?.spent ?? 0) - (history?.spentBefore ?? 0)
-      let left = Duration.microseconds(max(1, attempt.microseconds - spent))
-      plan.timeouts.total = min(plan.timeouts.total ?? left, left)
-    }
-    if let dialed = history?.failover.spent, dialed > 0 {
-      plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
-    }
-    let isKeyed = request.idempotencyKey != nil
-    plan.refusesResend =
-      !(plan.method.isIdempotent || isKeyed)
-      || !Repetition.policy(of: operation, request).repeatsOnDeadConnection
-    plan.needsFreshConnection = history?.needsFreshConnection ?? false
-    plan.source = try makeSource(operation, request, transfer)
-    plan.hasRounds = credential?.isNTLM ?? false
-    do throws(NetworkError) {
-      try setHeaders(&plan, operation, request, transfer, credential)
-    } catch {
-      plan.source?.close()
-      throw error
-    }
-  }
-
-  private func makeSource(
-    _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
-  ) throws(NetworkError) -> (any BodySource)? {
-    guard request.hasExtras, operation.loop.history?.target.keepsBody ?? true else { return nil }
-    let source = request.prepared.makeSource(ready: {
-      operation.perform { _ in operation.loop.transfer?.resumeSending() }
-    })
-    try source?.open()
-    return source
-  }
-
-  /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
-  private func setHeaders(
-    _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ transfer: Transfer,
-    _ credential: NetworkCredentials?
-  ) throws(NetworkError) {
-    let own = operation.loop.history?.target.headers ?? request.headers
-    let isForeign = operation.loop.history?.target.isForeign ?? false
-    let hasBody = plan.source != nil || plan.method.expectsBody
-    let conditions = operation.loop.cacheUse?.conditions ?? Headers()
-    let isBare = own.count == 0 && !isForeign && !hasBody
-    let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true && !operation.isTraced
-    plan.decodes =
-      operation.engine.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
-    if isPlain && transfer.hasDefaultHeaders { return }
-    transfer.hasDefaultHeaders = isPlain
-    let defaults = isForeign ? Headers() : operation.engine.headers
-    var added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
-    if transfer.namesHost, let origin = operation.loop.origin, !own.contains("Host"),
-      !defaults.contains("Host")
-    {
-      added.append(name: "Host", value: origin.pieces.hostField)
-    }
-    let traced = operation.traceFields(&plan, isForeign: isForeign)
-    plan.headerLines =
-      try isBare
-      ? operation.engine.plainLines + HeaderLines.each(conditions + added + traced)
-      : HeaderLines.make(
-        defaults: defaults, own: own + conditions + added + traced, decodes: plan.decodes, hasBody: hasBody,
-        expects: !(operation.loop.history?.refusesExpect ?? false))
-        + operation.engine.configuration.omittedLines
-  }
-
-  private func addedFields(
-    _ credential: NetworkCredentials?, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ plan: Exchange.Plan,
-    own: Headers, defaults: Headers
-  ) throws(NetworkError) -> Headers {
-    if let origin = operation.loop.origin {
-      try authenticator.refuseInClear(own, at: origin, operation.engine)
-      try authenticator.refuseInClear(defaults, at: origin, operation.engine)
-    }
-    guard let credential else { return Headers() }
-    return try authenticator.authorization(
-      credential, operation, request, plan,
-      own: SentFields.make(defaults: defaults, own: own, decodes: false))
   }
 
   /// A paused transfer has its slot again.
@@ -303,48 +166,25 @@ extension Scheduler {
     move(operation, to: .running)
     set(.executing, operation)
     transfer.resumeByUser()
-    if transfer.isPausedByReader { watchReaders() }
+    if transfer.isPausedByReader { exchanges.watchReaders() }
   }
 
   // MARK: Readers that do not read
-
-  /// A transfer has just been paused for its streams. In the middle of libcurl's work.
-  func watchReaders() {
-    guard readersWatch == nil else { return }
-    readersWatch = 0
-    later { [unowned self] in lookAtReaders() }
-  }
-
-  /// Looks at the readers: a transfer that takes nothing from one look to the next, and one more, gives its place away. Not at
-  /// once: a stream that
-  /// keeps up pauses now and then.
-  private func lookAtReaders() {
-    readersWatch = timers.after(milliseconds: Self.readersMilliseconds) { [unowned self] in
-      readersWatch = nil
-      for transfer in running where transfer.isPausedByReader && !transfer.exchange.hasYielded {
-        transfer.exchange.looksPaused += 1
-        if transfer.exchange.looksPaused >= 2 { yieldPlace(of: transfer) } else { watchReaders() }
-      }
-    }
-  }
-
-  /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
-  private static let readersMilliseconds: UInt64 = 15
 
   /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
   func yieldPlace(of transfer: Transfer) {
     guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
       let origin = operation.loop.origin
     else { return }
-    if operation.isJudged { apply(.abandoned, to: origin, now: MonotonicClock.now) }
-    comeBack(transfer)
+    if operation.isJudged { origins.apply(.abandoned, to: origin) }
+    seats.comeBack(transfer)
     operation.loop.cacheUse?.claim = nil
     transfer.exchange.hasYielded = true
     transfer.exchange.isJudged = false
-    queue.finished(origin.id)
-    seat(operation.engine, running: -1)
+    context.queue.finished(origin.id)
+    seats.seat(operation.engine, running: -1)
     rooms.takeStreams(operation.engine)
-    watchStreams(of: operation)
+    streamWatch.begin(operation)
     letFollowersGo(operation)
     loop.markDirty()
   }
@@ -352,7 +192,7 @@ extension Scheduler {
   /// Has those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
     guard leader.loop.waitersLeft > 0 else { return }
-    stopSharing(leader)
+    coalescer.leave(leader)
     for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
       move(waiter, to: .deciding)
       set(.queued, waiter)
@@ -366,8 +206,8 @@ extension Scheduler {
       let origin = operation.loop.origin
     else { return }
     transfer.exchange.hasYielded = false
-    queue.goesOn(origin.id)
-    seat(operation.engine, running: 1)
+    context.queue.goesOn(origin.id)
+    seats.seat(operation.engine, running: 1)
     rooms.giveStreams(operation.engine)
   }
 }

@@ -62,16 +62,16 @@ extension Scheduler {
     giveUpSlot(operation, for: .deciding)
     operation.loop.transfer = nil
     transfer.fail(failure)
-    _ = transfer.end(code: nil)
+    transfer.end(code: nil)
     recycle(transfer, operation)
   }
 
   /// Leaves the wire, if it is there, without having learned anything of the origin.
-  private func giveUpSlot(_ operation: NetworkOperation, for phase: NetworkOperation.Phase) {
+  func giveUpSlot(_ operation: NetworkOperation, for phase: NetworkOperation.Phase) {
     let isJudged = operation.isJudged
     move(operation, to: phase)
     guard isJudged, let origin = operation.loop.origin else { return }
-    apply(.abandoned, to: origin, now: MonotonicClock.now)
+    origins.apply(.abandoned, to: origin)
   }
 
   // MARK: Priority, pause
@@ -172,16 +172,13 @@ extension Scheduler {
     case .waiting(.others) where wasHeld: set(.queued, operation)
     case .paused:
       set(.queued, operation)
-      go(operation, from: stepOfResumed(operation, wasHeld: wasHeld))
+      if wasHeld { return go(operation, from: .enter) }
+      if operation.loop.origin == nil { return go(operation, from: .goBack) }
+      // It has followed another, or waited for long: the cache may know the answer now.
+      let isNew = operation.loop.transfer == nil
+      go(operation, from: isNew ? .consult(then: .front) : .route(atFront: true))
     default: break
     }
-  }
-
-  private func stepOfResumed(_ operation: NetworkOperation, wasHeld: Bool) -> Step {
-    if wasHeld { return .enter }
-    if operation.loop.origin == nil { return .goBack }
-    // It has followed another, or waited for long: the cache may know the answer now.
-    return operation.loop.transfer == nil ? .consult(then: .front) : .route(atFront: true)
   }
 
   // MARK: Many at once
@@ -193,7 +190,7 @@ extension Scheduler {
     loop.assertOnLoop()
     // Attempts for frozen requests are nobody's to cancel; they end with their engine.
     let sparesAttempts = failure.code == .cancelled
-    let sweep = OperationSweep(until: lastSubmittedAt, ends: failure) { [unowned self] operation in
+    let sweep = OperationSweep(until: operations.lastSubmittedAt, ends: failure) { [unowned self] operation in
       isOpen(operation) && !(operation.isAttempt && sparesAttempts) && matches(operation)
     }
     go(through: sweep, { [unowned self] in withdraw($0, failure) }) {}
@@ -205,7 +202,7 @@ extension Scheduler {
   ) {
     sweep.body = body
     operations.begin(sweep)
-    doInPieces { [unowned self] in
+    context.doInPieces { [unowned self] in
       var (looked, matched) = (0, 0)
       while looked < 8 * Turn.piece, matched < Turn.piece {
         guard let operation = operations.next(of: sweep) else {
@@ -220,11 +217,6 @@ extension Scheduler {
       }
       return true
     }
-  }
-
-  /// The queue ends: nobody else has to wait.
-  func endAll(_ failure: NetworkError) {
-    for operation in operations.all(where: isOpen) { withdraw(operation, failure) }
   }
 
   /// Whether it has not ended, and no store of frozen requests has it, which then sees to it.
@@ -254,7 +246,7 @@ extension Scheduler {
   func awaitEnds(of engine: NetworkEngine, _ countdown: Countdown, done: @escaping (Bool) -> Void) {
     loop.assertOnLoop()
     countdown.add()
-    let mine = OperationSweep(until: lastSubmittedAt) { [unowned self] in
+    let mine = OperationSweep(until: operations.lastSubmittedAt) { [unowned self] in
       $0.engine === engine && isOpen($0)
     }
     var hasSome = false
@@ -263,7 +255,7 @@ extension Scheduler {
     } done: { [unowned self] in
       done(hasSome)
       // Behind those that have ended and whose closures have not run yet.
-      tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
+      context.tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
     }
   }
 
@@ -290,16 +282,11 @@ extension Scheduler {
   func applySettings(goesOn: Bool) {
     loop.assertOnLoop()
     let new = driver.settings.withLock { $0 }
-    settings = new
-    if isAlone { queue.maximumConcurrent = new.maximumConcurrent }
-    queue.isSuspended = new.isSuspended
+    if isAlone { context.queue.maximumConcurrent = new.maximumConcurrent }
+    context.queue.isSuspended = new.isSuspended
     if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
+    origins.apply(new)
     watchLinkIfNeeded()
-    for origin in origins.all {
-      origin.sizing.sizing = new.sizing
-      origin.sizing.maximum = new.maximumPerOrigin
-      updateLimit(of: origin, now: MonotonicClock.now)
-    }
     loop.markDirty()
   }
 }

@@ -20,9 +20,12 @@ extension Scheduler {
   func handOver(_ operation: NetworkOperation, to url: String) -> Bool {
     if isAlone { return false }
     let number = driver.number(for: url, of: operation.engine)
-    guard number != port.loop.number, mayLeave(operation) else { return false }
+    // Streams that are open are this loop's to the end, and one that has failed ends its operation.
+    guard number != port.loop.number, operation.loop.extras?.fanout?.isUntouched ?? true,
+      operation.recipients.allSatisfy({ $0.loop.extras?.sinkFailure == nil })
+    else { return false }
     move(operation, to: .deciding)
-    if isClosing {
+    if context.isClosing {
       publish(operation, NetworkError(.engineClosed))
       return true
     }
@@ -33,13 +36,6 @@ extension Scheduler {
     }
     depart(operation, to: number)
     return true
-  }
-
-  /// Streams that are open are this loop's to the end, and one that has failed ends its operation.
-  private func mayLeave(_ operation: NetworkOperation) -> Bool {
-    let extras = operation.loop.extras
-    guard extras?.fanout?.isUntouched ?? true else { return false }
-    return operation.recipients.allSatisfy { $0.loop.extras?.sinkFailure == nil }
   }
 
   private func depart(_ operation: NetworkOperation, to number: Int) {
@@ -77,14 +73,6 @@ extension Scheduler {
     leave(as: Party(leader: operation, waiters: [], number: 0, equal: leader))
   }
 
-  /// Whether it is on another loop, or on its way there.
-  func hasGone(_ leader: NetworkOperation) -> Bool {
-    if isAlone { return false }
-    guard has(leader) else { return true }
-    if case .ready = leader.loop.phase { return true }
-    return false
-  }
-
   /// Behind what their users are told of this loop's part.
   func sendDeparting() {
     if departing.isEmpty { return }
@@ -112,13 +100,6 @@ extension Scheduler {
     }
   }
 
-  /// The queue ends, and nobody leaves any more.
-  func keepDeparting() {
-    let parties = departing
-    departing = []
-    for party in parties { arrive(party, NetworkError(.engineClosed)) }
-  }
-
   // MARK: Coming
 
   /// - Parameter refusal: it cannot go on.
@@ -127,14 +108,14 @@ extension Scheduler {
     let leader = party.leader
     let now = MonotonicClock.now
     // Those who look for all that is here now find it.
-    lastSubmittedAt = max(lastSubmittedAt, party.all.map(\.loop.submittedAt).max() ?? 0)
+    operations.lastSubmittedAt = max(operations.lastSubmittedAt, party.all.map(\.loop.submittedAt).max() ?? 0)
     move(leader, to: .deciding)
     for waiter in party.waiters {
       leader.makeExtras().waiters.append(waiter)
       move(waiter, to: .sharing(leader))
     }
     for one in party.all { resumeTimers(of: one, now: now) }
-    if let refusal = refusal ?? (isClosing ? NetworkError(.engineClosed) : nil) {
+    if let refusal = refusal ?? (context.isClosing ? NetworkError(.engineClosed) : nil) {
       return publish(leader, refusal)
     }
     for one in party.all { catchUp(one) }
@@ -145,7 +126,7 @@ extension Scheduler {
     if let equal = party.equal, !joins(leader, equal) { return goBack(leader) }
     guard case .deciding = leader.loop.phase else { return }
     let url = leader.loop.history?.target.url ?? leader.sent.url
-    do throws(NetworkError) { leader.loop.origin = try origins.find(url, make: makeOrigin).origin } catch {
+    do throws(NetworkError) { leader.loop.origin = try origins.find(url).origin } catch {
       return publish(leader, error)
     }
     if leader.loop.isHeld, leader.loop.waitersLeft == 0 {
@@ -165,10 +146,11 @@ extension Scheduler {
 
   /// Whether the equal request is still one to share with.
   private func joins(_ operation: NetworkOperation, _ leader: NetworkOperation) -> Bool {
-    guard !operation.loop.isHeld, has(leader), leader.loop.sharingKey != 0, mayJoin(leader) else {
+    guard !operation.loop.isHeld, port.has(leader), leader.loop.sharingKey != 0, coalescer.mayJoin(leader)
+    else {
       return false
     }
-    return join(operation, leader, operation.sentPriority)
+    return join(operation, leader)
   }
 
   /// Sends an operation that came with a leader, or in search of one, back to ask for itself: where its own origin is.
@@ -213,7 +195,7 @@ extension Scheduler {
     let number = driver.number(for: operation)
     guard number != port.loop.number else { return false }
     let target = driver.port(of: driver.loops[number])
-    guard !isClosing, target.startIfNeeded() == nil else { return false }
+    guard !context.isClosing, target.startIfNeeded() == nil else { return false }
     operation.loopNumber.store(UInt8(number), ordering: .releasing)
     if target.loop.mailbox.send(.submit(operation)) { return true }
     operation.loopNumber.store(UInt8(port.loop.number), ordering: .releasing)

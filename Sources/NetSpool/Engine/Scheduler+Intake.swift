@@ -4,38 +4,41 @@ internal import Synchronization
 extension Scheduler {
   func submit(_ operation: NetworkOperation) {
     loop.assertOnLoop()
-    lastSubmittedAt = max(MonotonicClock.now, lastSubmittedAt + 1)
-    operation.loop.submittedAt = lastSubmittedAt
+    operations.lastSubmittedAt = max(MonotonicClock.now, operations.lastSubmittedAt + 1)
+    operation.loop.submittedAt = operations.lastSubmittedAt
     let (isDependent, isHeard) = operation.shared.withLock { shared in
       operation.loop.change = shared.changed
       if shared.isPlain { return (false, shared.handlers.wantsState) }
       operation.loop.hasStreams = !shared.streams.isEmpty
       return (!shared.dependencies.isEmpty, shared.handlers.wantsState)
     }
-    if isHeard { tell(operation, .state(.queued)) }
+    if isHeard { context.tell(operation, .state(.queued)) }
     operation.withSent { submit(operation, $0, isDependent) }
   }
 
   private func submit(_ operation: NetworkOperation, _ request: NetworkRequest, _ isDependent: Bool) {
     do throws(NetworkError) {
-      if isClosing { throw NetworkError(.engineClosed) }
+      if context.isClosing { throw NetworkError(.engineClosed) }
       if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
       operation.loop.origin = try locate(operation, request)
       if let deadline = request.limits(of: operation.engine).queueDeadline {
         startQueueDeadline(operation, deadline)
       }
-      if isDependent, block(operation) { return }
+      // Others must end first.
+      if isDependent, NetworkOperation.dependencies.withLock({ $0.block(operation, as: operation.id) }) {
+        return move(operation, to: .waiting(.others))
+      }
     } catch {
       move(operation, to: .ended)
       return conclude(operation, error)
     }
-    enqueue(operation, request)
+    go(operation, from: .enter)
   }
 
   /// Where it goes. What no origin may ever see is refused here, before anything is queued.
   private func locate(_ operation: NetworkOperation, _ request: NetworkRequest) throws(NetworkError) -> Origin
   {
-    let found = try origins.find(request.url, make: makeOrigin)
+    let found = try origins.find(request.url)
     guard let canonical = found.canonical else { return found.origin }
     let history = ExchangeHistory(request)
     history.target.url = canonical.pieces.text
@@ -50,71 +53,24 @@ extension Scheduler {
     return found.origin
   }
 
-  func makeOrigin(_ origin: URLPieces.Origin) -> Origin {
-    loop.assertOnLoop()
-    originsKnown += 1
-    if originsKnown >= originsMax, !isRetiring { retireOrigins() }
-    let link = connectivity.map { NetworkQueue.Sizing.Link($0.link.kind) } ?? .local
-    let sizing = OriginSizing(settings.sizing, maximum: settings.maximumPerOrigin, link: link)
-    let limit = min(sizing.limit(at: MonotonicClock.now), settings.maximumPerOrigin)
-    // What we look up ourselves is known before its turn comes.
-    let isResolved = origin.hostIsAddress || OriginName.isLookedUp(origin)
-    let id = queue.addOrigin(limit: limit, resolved: isResolved)
-    return Origin(origin, id: id, sizing: sizing, limit: limit)
-  }
-
   func enter(_ operation: NetworkOperation, _ request: NetworkRequest) -> Step {
     if operation.loop.isHeld { return .pause }
     if operation.loop.origin == nil { return .goBack }
     return request.isFreezable ? .freeze : .share(isAsked: false)
   }
 
-  /// Shares with an equal request, or goes after one that is on another loop; else this is the one that others join.
-  func share(_ operation: NetworkOperation, _ request: NetworkRequest, isAsked: Bool) -> Step {
-    let alone: Step = isAsked ? .route(atFront: false) : .consult(then: .line)
-    guard isAsked || Coalescer.mayShare(request) else { return alone }
-    let key = Coalescer.key(of: request, operation.engine)
-    if let leader = coalescer.leader(for: operation, request, key) {
-      // A renewal keeps none waiting that may be answered without.
-      if !isAsked, leader.loop.isRefresh, !operation.loop.isRefresh { return .consult(then: .share) }
-      if hasGone(leader) {
-        if !operation.loop.hasFollowed { return .goAfter(leader) }
-      } else if mayJoin(leader), join(operation, leader, request.priority) {
-        return .done
-      }
-      coalescer.replace(leader, by: operation, key)
-    }
-    operation.loop.sharingKey = key
-    return alone
-  }
-
   func lineUp(_ operation: NetworkOperation, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
-    let ticket = queue.enqueue(
+    let ticket = context.queue.enqueue(
       operation, origin: origin.id, priority: operation.loop.priority, atFront: atFront,
       goesFirst: operation.engine.seats.letNextGoFirst())
     move(operation, to: .waiting(.turn(ticket)))
-    noteTotal(of: operation, at: origin)
-  }
-
-  /// Its answer may be given to somebody who comes now, and will come: no reader of another's holds it up. One whose head is
-  /// known and forbids storing, or says that no other request can be known to match, is for those who came before it
-  /// (RFC 9111 sections 4.1 and 5.2.2.5).
-  func mayJoin(_ leader: NetworkOperation) -> Bool {
-    if coalescer.isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
-    guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor else { return true }
-    // A rule of egress may have changed its mind since the connection was made.
-    if let peer = transfer.exchange.peer, !transfer.egress.allows(peer) { return false }
-    guard let head = transfer.exchange.head else { return true }
-    let fields = AnswerFields(head.headers)
-    return VaryFields(fields) != nil && !ResponseDirectives(fields).flags.contains(.noStore)
+    origins.noteTotal(of: operation, at: origin)
   }
 
   /// Follows an equal request; false when its body is already gone by.
-  func join(
-    _ operation: NetworkOperation, _ leader: NetworkOperation, _ priority: NetworkRequest.Priority
-  ) -> Bool {
+  func join(_ operation: NetworkOperation, _ leader: NetworkOperation) -> Bool {
     var playback: Playback?
     if let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
       playback = makePlayback(of: transfer, for: operation)
@@ -125,7 +81,7 @@ extension Scheduler {
       if operation.hasStreams { addSinks(of: operation, to: leader) }
     }
     leader.makeExtras().waiters.append(operation)
-    if let origin = leader.loop.origin { noteTotal(of: operation, at: origin) }
+    if let origin = leader.loop.origin { origins.noteTotal(of: operation, at: origin) }
     move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
     if let transfer = leader.loop.transfer {
       didStart(operation)
@@ -140,7 +96,7 @@ extension Scheduler {
     default: break
     }
     if let early = leader.loop.cacheUse?.early { cacheSide.provide(operation, early) }
-    if priority > leader.loop.priority { raise(leader, to: priority) }
+    if operation.sentPriority > leader.loop.priority { raise(leader, to: operation.sentPriority) }
     playback?.start()
     return true
   }
@@ -187,13 +143,18 @@ extension Scheduler {
   func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
     leader.loop.priority = priority
     guard case .waiting(.turn(let ticket)) = leader.loop.phase else { return }
-    _ = queue.reprioritise(ticket, to: priority)
+    _ = context.queue.reprioritise(ticket, to: priority)
   }
 
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
     let timer = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in
-      if let operation { withdraw(operation, queueDeadlineFailure(operation)) }
+      guard let operation else { return }
+      var failure = NetworkError(.timedOut, cause: .queueDeadline)
+      if case .route? = operation.leader.currentWait?.reason {
+        failure = NetworkError(.offline, reason: "allowedInterfaces")
+      }
+      withdraw(operation, failure)
     }
     operation.makeHistory().setQueueDeadline(timer, at: MonotonicClock.now + deadline.microseconds)
   }

@@ -30,7 +30,7 @@ extension Scheduler {
     let fanout = leader.loop.extras?.fanout ?? SinkFanout()
     leader.makeExtras().fanout = fanout
     for (index, stream) in streams.enumerated() {
-      fanout.add(stream.makeSink(sinkServices), id: operation.id) {
+      fanout.add(stream.makeSink(sinks), id: operation.id) {
         // Weak: a sink may fail while it is cleaned up, long after its operation has ended.
         [weak self, weak operation, weak fanout] failure in
         guard let self, let operation else { return }
@@ -48,7 +48,7 @@ extension Scheduler {
     operation.loop.extras?.fanout = nil
     operation.loop.hasSinks = false
     let failure = NetworkError(.bodyTruncated, reason: "its part could not be kept", sendState: .answered)
-    let wait = Wait(.delay, atMost: Self.keepingMilliseconds) { _ in .fail(failure) }
+    let wait = Wait(.delay, then: .fail(failure), atMost: Self.keepingMilliseconds)
     suspend(operation, wait)
     // Its end holds it: nothing else does any more.
     fanout?.finish(failure) { [unowned self, fanout] in
@@ -64,18 +64,17 @@ extension Scheduler {
     _ operation: NetworkOperation, of part: PartFile, _ wait: Wait, after seconds: Double
   ) {
     guard operation.currentWait === wait else { return }
-    let (me, lane) = (LoopReference(self), Worker.Lane(device: devices.device(of: part.target.path)))
-    let waiting = LoopReference(wait)
-    let request = operation.sent
-    worker.run(on: lane) {
+    let lane = Worker.Lane(device: sinks.devices.device(of: part.target.path))
+    let (waiting, request) = (LoopReference(wait), operation.sent)
+    sinks.worker.run(on: lane) {
       var rest = request
       part.ask(&rest, forRest: true)
       return rest
     } completion: { rest in
       // It may have been cancelled or paused meanwhile.
-      guard let me = me.object, let wait = waiting.object, operation.currentWait === wait else { return }
+      guard let wait = waiting.object, operation.currentWait === wait else { return }
       operation.becomeRest(rest)
-      me.go(operation, from: .again(after: seconds))
+      wait.goOn(with: .again(after: seconds))
     }
   }
 
@@ -89,71 +88,6 @@ extension Scheduler {
   /// In the middle of libcurl's work, or of a write: it ends with this, whatever else its end would have been.
   func withdrawSoon(_ operation: NetworkOperation, _ failure: NetworkError) {
     operation.makeExtras().sinkFailure = failure
-    later { [unowned self] in withdraw(operation, failure) }
-  }
-}
-
-// MARK: Streams that stand still
-
-extension Scheduler {
-  private static let streamsMilliseconds: UInt64 = 50
-
-  /// Looks at the streams of an operation for as long as it waits for them: each that shares the body has the limits that it
-  /// was given, whatever a stream of another's, a disk or a mistake of ours does.
-  func watchStreams(of operation: NetworkOperation) {
-    loop.assertOnLoop()
-    guard watched.updateValue(operation, forKey: operation.id) == nil else { return }
-    operation.loop.extras?.fanout?.beginWatch()
-    if streamsWatch == nil { lookAtStreams() }
-  }
-
-  private func lookAtStreams() {
-    streamsWatch = timers.after(milliseconds: Self.streamsMilliseconds) { [unowned self] in
-      streamsWatch = nil
-      let now = MonotonicClock.now
-      for operation in Array(watched.values) { lookAtStreams(of: operation, now: now) }
-      if !watched.isEmpty { lookAtStreams() }
-    }
-  }
-
-  private func lookAtStreams(of operation: NetworkOperation, now: Microseconds) {
-    var isSourceBlameless = true
-    switch operation.loop.phase {
-    case .running where operation.loop.transfer?.exchange.hasYielded ?? false: break
-    case .publishing: break
-    // What it reads from may be what it waits for, and has limits of its own.
-    case .playing, .following: isSourceBlameless = false
-    default: return watched[operation.id] = nil
-    }
-    guard let fanout = operation.loop.extras?.fanout else { return }
-    let standstill = isSourceBlameless ? fanout.standstill(now: now) : 0
-    var late: [(NetworkOperation, NetworkError)] = []
-    operation.forEachRecipient { recipient in
-      if let failure = lateness(of: recipient, in: fanout, standstill, now: now) {
-        late.append((recipient, failure))
-      }
-    }
-    for (recipient, failure) in late {
-      say("\(failure.reason ?? "") of \(recipient.loop.origin?.text ?? "an answer")", to: recipient.engine)
-      withdraw(recipient, failure)
-    }
-  }
-
-  /// The limit that a recipient has passed: with a stream of its own, or because it waits for another's.
-  private func lateness(
-    of recipient: NetworkOperation, in fanout: SinkFanout, _ standstill: Microseconds, now: Microseconds
-  ) -> NetworkError? {
-    let limits = recipient.timeLimits(recipient.sent)
-    let stall = limits.stall?.microseconds ?? .max
-    let delays = fanout.delays(by: recipient.id, now: now)
-    for delay in delays {
-      if delay.time >= limits.reader?.microseconds ?? .max { return NetworkError(.timedOut, cause: .reader) }
-      if !delay.waitsForReader, delay.time >= stall { return Self.stalled("stream \(delay.number)") }
-    }
-    return delays.isEmpty && standstill >= stall ? Self.stalled("another's stream") : nil
-  }
-
-  private static func stalled(_ what: String) -> NetworkError {
-    NetworkError(.timedOut, cause: .sink, reason: "stalled: sink, \(what)", sendState: .answered)
+    context.later { [unowned self] in withdraw(operation, failure) }
   }
 }

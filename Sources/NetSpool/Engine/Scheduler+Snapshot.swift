@@ -34,24 +34,16 @@ extension Scheduler {
   ) -> NetworkQueue.OriginSnapshot {
     let health = connectivity?.health(of: origin.id)
     return NetworkQueue.OriginSnapshot(
-      origin: origin.text, width: origin.limit, running: queue.running(at: origin.id),
-      waiting: queue.waiting(at: origin.id), pace: origin.sizing.startInterval.map { .microseconds($0) },
+      origin: origin.text, width: origin.limit, running: context.queue.running(at: origin.id),
+      waiting: context.queue.waiting(at: origin.id),
+      pace: origin.sizing.startInterval.map { .microseconds($0) },
       quiet: origin.sizing.holdUntil.flatMap { $0 > now ? .microseconds($0 - now) : nil }, health: health,
       connections: connections)
   }
 }
 
-extension Connectivity {
-  /// The worst of the ways to an origin that somebody watches; nil when nobody does.
-  func health(of origin: OriginID) -> NetworkEngine.Reachability? {
-    watchStates(of: origin).map { needsRoute, health in
-      NetworkEngine.Reachability(link, needsRoute: needsRoute, health: health)
-    }.min { $0.rank < $1.rank }
-  }
-}
-
 extension NetworkEngine.Reachability {
-  fileprivate var rank: Int {
+  var rank: Int {
     switch self {
     case .noRoute: 0
     case .originDown: 1

@@ -11,62 +11,29 @@ final class Scheduler {
   let port: LoopPort
   /// The queue has no other loop.
   let isAlone: Bool
-  /// The places of all loops; nil where this one has them.
-  let width: SharedWidth?
   let loop: EventLoop
   let pools: ConnectionPools
-  let worker: Worker
-  let buffers = AlignedBufferPool()
-  let devices = FileDevices()
-  let spoolMemory: SpoolRoom
-  let waits: WriteWaits
+  let sinks: SinkServices
   let names: Names
   let cacheSide: CacheSide
+  let seats: Seats
+  let origins: Origins
+  let coalescer: Coalescer
+  let exchanges: Exchanges
+  let planner = Planner()
+  let successors: Successors
   // Safe because the loop thread alone has a scheduler, as its entries assert, and because what is marked here are values
-  // whose methods call nobody back. `origins` does, and is checked.
-  @safe @exclusivity(unchecked) var queue = AdmissionQueue<NetworkOperation>()
-  var origins = OriginTable()
-  /// A count of its own: the table is busy while it makes one.
-  var originsKnown = 0 { didSet { port.loop.originsKnown.store(originsKnown, ordering: .relaxed) } }
-  /// With so many origins, those that are idle are forgotten.
-  var originsMax: Int { didSet { port.loop.originsMax.store(originsMax, ordering: .relaxed) } }
-  var isRetiring = false
-  @safe @exclusivity(unchecked) var coalescer = Coalescer()
-  var authenticator = Authenticator()
-  var repetition = Repetition()
-  var cacheBridge = CacheBridge()
+  // whose methods call nobody back.
   /// All that have not ended.
   @safe @exclusivity(unchecked) var operations = OperationTable()
-  /// When the last came, a little later than the one before.
-  var lastSubmittedAt: Microseconds = 0
-  @safe @exclusivity(unchecked) var running: [Transfer] = []
-  /// Engines that wait and have nothing under way, and places that were lent to such.
-  var starved = 0
-  var lent = 0
-  /// Transfers made since admission began.
-  var newTransfers = 0
-  /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
-  var placesGranted = 0
-  /// How many of them the process has descriptors for.
-  @safe @exclusivity(unchecked) var descriptors = DescriptorWidth()
   /// What each engine has filled, and what waits for it.
   @safe @exclusivity(unchecked) var rooms = EngineRooms()
-  var settings: NetworkQueue.Configuration
-  var tick: LoopTimer?
-  var isClosing = false
   let timers: TimerTable
-  /// When streams that take nothing are looked at next; 0: from this turn on.
-  var readersWatch: TimerTable.Key?
-  /// Operations that wait for their streams, by their ids, and when they are looked at next.
-  var watched: [UInt64: NetworkOperation] = [:]
-  var streamsWatch: TimerTable.Key?
+  let streamWatch: StreamWatch
   /// Brings a turn for those that wait for room.
   var roomsWatch: TimerTable.Key?
-  /// What libcurl's callbacks noted, to be done when libcurl is not at work.
-  @safe @exclusivity(unchecked) var deferred: [() -> Void] = []
   /// On their way to other loops, from the end of the turn on.
   var departing: [Party] = []
-  var ticks = 0
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
   /// Looks at the network for stores of frozen requests, by their numbers, that are not over.
@@ -81,26 +48,29 @@ final class Scheduler {
     let driver = port.driver
     self.driver = driver
     isAlone = driver.isAlone
-    width = driver.width
-    originsMax = port.loop.originsMax.load(ordering: .relaxed)
     context = try LoopContext(port: port, timeline: timeline)
     (loop, timers) = (context.loop, context.timers)
     names = Names(context)
     cacheSide = CacheSide(context)
-    waits = WriteWaits(loop: loop)
-    spoolMemory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
-    worker = Worker(
-      budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
-      notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
-    settings = driver.settings.withLock { $0 }
-    pools = try ConnectionPools(loop: loop, loops: driver.loops.count, idleMax: settings.connectionsIdleMax)
-    // Of several loops each takes what it needs.
-    queue.maximumConcurrent = isAlone ? settings.maximumConcurrent : 0
-    if !isAlone { queue.maximumAside = .max }
-    queue.isSuspended = settings.isSuspended
+    streamWatch = StreamWatch(context)
+    sinks = SinkServices(context)
+    successors = Successors(context)
+    coalescer = Coalescer(context)
+    origins = Origins(context)
+    exchanges = Exchanges(context)
+    let idleMax = origins.settings.connectionsIdleMax
+    pools = try ConnectionPools(loop: loop, loops: driver.loops.count, idleMax: idleMax)
+    seats = Seats(context, origins.settings)
+    context.goOn = { [unowned self] operation, step in
+      move(operation, to: .deciding)
+      go(operation, from: step)
+    }
+    context.withdraw = { [unowned self] in withdraw($0, $1) }
+    streamWatch.onLate = { [unowned self] in endStalled($0, $1) }
     loop.onTurn = { [unowned self] in turn() }
     loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }
-    tick = LoopTimer(on: loop) { [unowned self] in didTick() }
+    exchanges.onTick = { [unowned self] in didTick($0) }
+    exchanges.onStandstill = { [unowned self] in yieldPlace(of: $0) }
     watchLinkIfNeeded()
   }
 
@@ -131,16 +101,11 @@ final class Scheduler {
     switch command {
     case .submit(let operation): if !sendOn(operation) { submit(operation) }
     case .arrive(let party): arrive(party)
-    case .cancel(let operation): if has(operation) { cancel(operation) } else { operation.cancelOnLoop() }
+    case .cancel(let operation):
+      if port.has(operation) { cancel(operation) } else { operation.cancelOnLoop() }
     case .perform(let action, _): action(self)
     }
   }
-
-  func forEach<Each>(of all: [Each], _ body: @escaping (Each) -> Void) {
-    loop.assertOnLoop()
-    context.forEach(of: all, body)
-  }
-  func doInPieces(_ doPiece: @escaping () -> Bool) { context.doInPieces(doPiece) }
 
   /// Until nothing is left to do: only then may the loop sleep, and only then must senders wake it.
   private func turn() {
@@ -150,7 +115,7 @@ final class Scheduler {
     pools.resumePostponed(in: .part(2, from: now))
     repeat {
       let isDone = doWork(in: turn)
-      if isClosing { return end() }
+      if context.isClosing { return end() }
       now = loop.didHold(.commands, since: now)
       now = goOn(since: now, in: turn)
       context.outbox.flush()
@@ -173,14 +138,14 @@ final class Scheduler {
     var hasRun = false
     repeat {
       if hasRun { now = MonotonicClock.now }
-      runDeferred()
+      context.runDeferred()
       takeAnswers(in: turn.rest(from: now))
       let haveAllBegun = admit(in: turn.rest(from: MonotonicClock.now))
       now = loop.didHold(.answers, since: now)
       // Once at least: new transfers begin there, however long the others took.
       hasRun = (!hasRun || !turn.isOver(at: now)) && pools.runIfDue() && haveAllBegun
     } while hasRun
-    port.loop.running.store(running.count, ordering: .relaxed)
+    port.loop.running.store(exchanges.running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) {
       driver.observers.tell { driver.activity }
     }
@@ -196,20 +161,6 @@ final class Scheduler {
     }
   }
 
-  func later(_ body: @escaping () -> Void) {
-    loop.assertOnLoop()
-    deferred.append(body)
-    loop.markDirty()
-  }
-
-  private func runDeferred() {
-    while !deferred.isEmpty {
-      let ready = deferred
-      deferred = []
-      for body in ready { body() }
-    }
-  }
-
   // MARK: Telling
 
   /// Changes the state of one that has not ended, and says so if someone listens.
@@ -220,11 +171,7 @@ final class Scheduler {
       shared.state = state
       return shared.handlers.wantsState
     }
-    if isHeard { tell(operation, .state(state)) }
-  }
-
-  func tell(_ operation: NetworkOperation, _ event: NetworkOperation.Notice) {
-    context.tell(operation, event)
+    if isHeard { context.tell(operation, .state(state)) }
   }
 
   /// Has this loop itself resume what awaits an end, with the others of the turn.
@@ -238,20 +185,22 @@ final class Scheduler {
   /// A command: the loop closes behind those that came with it.
   func close() {
     loop.assertOnLoop()
-    isClosing = true
+    context.isClosing = true
   }
 
   /// Ends everything that still runs and closes the loop.
   private func end() {
     _ = doWork(in: .endless)
-    runDeferred()  // operations of the core's own may wait there for their start
+    context.runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)
-    keepDeparting()
-    endAll(NetworkError(.engineClosed))
+    let staying = departing
+    departing = []
+    for party in staying { arrive(party, NetworkError(.engineClosed)) }
+    for operation in operations.all(where: isOpen) { withdraw(operation, NetworkError(.engineClosed)) }
     leaveStores()
-    for origin in origins.all { endPause(of: origin) }
+    for origin in origins.all { origins.endPause(of: origin) }
     context.outbox.flush()
-    worker.stop()
+    sinks.worker.stop()
     connectivity?.close()
     pools.close()
     // Those that came too late, and what the worker had still to say.
@@ -259,12 +208,11 @@ final class Scheduler {
     endFrozenOperations()
     frozenLooks = [:]
     timers.close()
-    waits.close()
-    tick?.close()
-    tick = nil
-    port.loop.running.store(running.count, ordering: .relaxed)
+    sinks.waits.close()
+    exchanges.close()
+    port.loop.running.store(exchanges.running.count, ordering: .relaxed)
     context.outbox.flush()
-    assert(rooms.isEmpty && running.isEmpty, "NetSpool: a slot was taken and never given back")
+    assert(rooms.isEmpty && exchanges.running.isEmpty, "NetSpool: a slot was taken and never given back")
     loop.stop()
   }
 }

@@ -102,7 +102,7 @@ final class SharedWidth: Sendable {
   private func tell(_ granted: [Int], _ driver: QueueDriver) {
     for number in granted {
       let port = driver.port(of: driver.loops[number])
-      let isHeard = port.perform(of: QueueDriver.Command.house) { $0.granted() }
+      let isHeard = port.perform(of: QueueDriver.Command.house) { $0.seats.granted() }
       if !isHeard { change { $0.move(-1, to: number) } }  // it has ended, and so do the others
     }
   }

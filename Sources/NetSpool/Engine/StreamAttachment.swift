@@ -22,44 +22,40 @@ extension [StreamAttachment] {
   }
 }
 
-/// What sinks need of the loop. A view of the scheduler: it is made anew for each sink, most of which need little of it.
-struct SinkServices {
-  unowned let scheduler: Scheduler
-
-  var worker: Worker { scheduler.worker }
-  var buffers: AlignedBufferPool { scheduler.buffers }
+/// The things that sinks and spools need. Loop thread, but for what says otherwise.
+final class SinkServices {
+  let worker: Worker
+  let buffers = AlignedBufferPool()
   /// What files lie on.
-  var devices: FileDevices { scheduler.devices }
+  let devices = FileDevices()
+  let waits: WriteWaits
+  private let memory: SpoolRoom
+  let context: LoopContext
+
+  init(_ context: LoopContext) {
+    self.context = context
+    let (port, driver) = (context.port, context.port.driver)
+    waits = WriteWaits(loop: context.loop)
+    memory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
+    worker = Worker(
+      budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
+      notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
+  }
+
   /// Calls back on the loop, once, when a descriptor can be written to; answers how to call it off.
-  var waitUntilWritable: DescriptorSink.WaitUntilWritable {
-    { [unowned scheduler] descriptor, callback in
-      if let cancel = scheduler.waits.wait(for: descriptor, callback) { return cancel }
-      let key = scheduler.timers.after(milliseconds: 5, callback)
-      return { [weak scheduler] in scheduler?.timers.cancel(key) }
-    }
+  func waitUntilWritable(_ descriptor: Int32, _ callback: @escaping () -> Void) -> () -> Void {
+    if let cancel = waits.wait(for: descriptor, callback) { return cancel }
+    let key = context.timers.after(milliseconds: 5, callback)
+    return { [weak timers = context.timers] in timers?.cancel(key) }
   }
 
-  /// Calls back on the loop after so many milliseconds.
-  func after(_ milliseconds: UInt64, _ callback: @escaping () -> Void) {
-    scheduler.timers.after(milliseconds: milliseconds, callback)
+  /// Where the bodies are spooled that a store is to have.
+  func spoolPlace(of store: CacheStore) -> BodySpool.Place {
+    let directory = store.settings.directory
+    return BodySpool.Place(
+      directory: directory, room: store.spools, worker: worker,
+      lane: Worker.Lane(device: devices.device(of: directory)), buffers: buffers, memory: memory,
+      onDisk: store.settings.onDisk,
+      after: { [timers = context.timers] in timers.after(milliseconds: $0, $1) })
   }
-
-  /// Calls back once at the end of the loop's turn, when what came together is there.
-  var atTurnEnd: (@escaping () -> Void) -> Void {
-    { [loop = scheduler.loop] callback in loop.atTurnEnd(callback) }
-  }
-
-  /// Runs a closure on the loop. Any thread.
-  var perform: @Sendable (@escaping QueueDriver.Action) -> Void {
-    { [port = scheduler.port] action in port.perform(action) }
-  }
-
-  /// What wakes a sink from any thread.
-  func wake(_ sink: LoopReference<StreamSink>) -> @Sendable () -> Void {
-    { [port = scheduler.port] in port.perform { _ in sink.object?.wake() } }
-  }
-}
-
-extension Scheduler {
-  var sinkServices: SinkServices { SinkServices(scheduler: self) }
 }

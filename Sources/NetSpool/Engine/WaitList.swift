@@ -36,60 +36,59 @@ final class Wait {
 
   let reason: Reason
   let since = MonotonicClock.now
-  /// When it fires, the wait goes on with a failure.
+  /// When it fires, the wait has been in vain.
   private(set) var timer: TimerTable.Key?
-  private let limit: (milliseconds: UInt64, failure: NetworkError)?
-  /// Nil once it has gone on or was called off.
+  /// Why it was in vain.
+  private(set) var failure: NetworkError?
+  private let next: Step
+  private let limit: (milliseconds: UInt64, next: Step?, failure: NetworkError?)?
   private var onEnd: ((NetworkError?) -> Void)?
-  private var step: ((NetworkError?) -> Step)?
+  /// The operation that waits; nil once it has gone on or was called off.
+  private var operation: NetworkOperation?
+  private var context: LoopContext?
   fileprivate var list: WaitList?
   fileprivate var previous: Wait?
-  fileprivate var next: Wait?
+  fileprivate var follower: Wait?
   fileprivate var number: BudgetCounter.Wait = -1
 
-  /// An operation's, which `Scheduler.suspend` has wait.
-  ///
   /// - Parameters:
+  ///   - next: what follows for the operation that `Scheduler.suspend` has wait.
   ///   - milliseconds: for so long at most.
-  ///   - failure: what it goes on with then.
-  ///   - step: what follows, perhaps with a failure for which it has waited in vain.
+  ///   - late: what follows then, if that is something else.
+  ///   - failure: why the operation has waited in vain then.
+  ///   - onEnd: called instead, where no operation waits.
   init(
-    _ reason: Reason, in list: WaitList? = nil, atMost milliseconds: UInt64? = nil,
-    failing failure: NetworkError = NetworkError(.timedOut), then step: @escaping (NetworkError?) -> Step
+    _ reason: Reason, in list: WaitList? = nil, then next: Step = .done, atMost milliseconds: UInt64? = nil,
+    late: Step? = nil, failing failure: NetworkError? = nil, onEnd: ((NetworkError?) -> Void)? = nil
   ) {
     self.reason = reason
-    self.step = step
-    limit = milliseconds.map { ($0, failure) }
+    self.next = next
+    self.onEnd = onEnd
+    limit = milliseconds.map { ($0, late, failure) }
     list?.append(self)
   }
 
-  /// Of no operation.
-  init(_ reason: Reason, in list: WaitList, onEnd: @escaping (NetworkError?) -> Void) {
-    self.reason = reason
-    self.onEnd = onEnd
-    limit = nil
-    list.append(self)
-  }
-
   /// The operation waits from now on.
-  ///
-  /// - Parameter go: has it take the step that follows.
-  func begin(_ timers: TimerTable, _ go: @escaping (() -> Step) -> Void) {
-    guard let step = step.take() else { return }
-    onEnd = { failure in go { step(failure) } }
+  func begin(_ operation: NetworkOperation, _ context: LoopContext) {
+    self.operation = operation
+    self.context = context
     guard let limit else { return }
-    timer = timers.after(milliseconds: limit.milliseconds) { [weak self] in self?.goOn(limit.failure) }
+    timer = context.timers.after(milliseconds: limit.milliseconds) { [weak self] in
+      self?.goOn(limit.failure, with: limit.next)
+    }
   }
 
-  func goOn(_ failure: NetworkError? = nil) {
-    let body = onEnd.take()
+  /// - Parameter step: what follows instead of what was to.
+  func goOn(_ failure: NetworkError? = nil, with step: Step? = nil) {
     list?.remove(self, isRefused: failure != nil)
-    body?(failure)
+    self.failure = failure
+    if let operation = operation.take() { context?.goOn(operation, step ?? next) }
+    onEnd.take()?(failure)
   }
 
   /// Leaves its list, and nothing follows; nothing once it has gone on.
   func callOff(isRefused: Bool = true) {
-    (onEnd, step) = (nil, nil)
+    (onEnd, operation) = (nil, nil)
     list?.remove(self, isRefused: isRefused)
   }
 }
@@ -110,15 +109,15 @@ final class WaitList {
   func append(_ wait: Wait) {
     wait.list = self
     wait.previous = last
-    if let last { last.next = wait } else { first = wait }
+    if let last { last.follower = wait } else { first = wait }
     last = wait
     count += 1
     if let counter { wait.number = counter.wait() }
   }
 
   fileprivate func remove(_ wait: Wait, isRefused: Bool) {
-    let (previous, next) = (wait.previous.take(), wait.next.take())
-    if let previous { previous.next = next } else { first = next }
+    let (previous, next) = (wait.previous.take(), wait.follower.take())
+    if let previous { previous.follower = next } else { first = next }
     if let next { next.previous = previous } else { last = previous }
     wait.list = nil
     count -= 1

@@ -287,7 +287,7 @@ struct Deadlines: Sendable {
     var bytes: Int64
     /// Paused by its user: nothing counts.
     var isPaused: Bool
-    /// Paused by a slow stream: the origin is not to blame, and only `total` counts here (see `Scheduler.watchStreams`).
+    /// Paused by a slow stream: the origin is not to blame, and only `total` counts here (see `StreamWatch`).
     var waitsForReader = false
     /// The body comes as it is made, events or lines: any byte is progress, however few there are in a second.
     var isLive = false

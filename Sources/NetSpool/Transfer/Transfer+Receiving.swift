@@ -38,7 +38,8 @@ extension Transfer {
     // A 204 that announces a body may well send one (RFC 9110 section 8.6), and libcurl looks no further.
     let announces = parser.framing.hasTransferEncoding || (parser.framing.contentLength ?? 0) > 0
     if head.status == 204 && announces { handle.setEndsConnection(true) }
-    let use = onHead(self, head)
+    let use: BodyUse
+    (use, exchange.next) = onHead(self, head)
     if case .again = exchange.next, let failure = exchange.machine.failure { throw failure }
     let limits = exchange.plan.limits
     var limit = use.streams ? limits.bodyBytesStreamedMax : Int64(limits.bodyBytesInMemoryMax)

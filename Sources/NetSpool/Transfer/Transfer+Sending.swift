@@ -121,7 +121,7 @@ extension Transfer {
 
   /// Takes it off libcurl, done or not (no code), and answers why no connection came about; nil when one did.
   func endConnecting(code: Int32?) -> NetworkError? {
-    let failure = end(code: code)
+    let failure = end(code: code).failure
     return code == 0 ? nil : failure ?? NetworkError(.timedOut, cause: .connect)
   }
 }

@@ -37,8 +37,8 @@ final class Transfer {
   /// libcurl holds the lines of a plain GET of this scope.
   var hasDefaultHeaders = false
 
-  /// Asked once, when the final head has come: who gets the body.
-  var onHead: (Transfer, ResponseHead) -> BodyUse = { _, _ in .collect }
+  /// Asked once, when the final head has come: who gets the body, and what follows the exchange if it is not the answer.
+  var onHead: (Transfer, ResponseHead) -> (use: BodyUse, next: Exchange.Next?) = { _, _ in (.collect, nil) }
   /// An informational answer has come before it.
   var onInformational: (Transfer, ResponseHead) -> Void = { _, _ in }
   /// Its streams take no more for now.
@@ -112,9 +112,11 @@ final class Transfer {
     return nil
   }
 
-  /// Takes the exchange off libcurl, done or not, and answers how it went. The transfer is idle afterwards.
-  func end(code: Int32?) -> NetworkError? {
-    guard exchange.wasAdded else { return endUnsent() }
+  /// Takes the exchange off libcurl, done or not, and answers how it went, and what its head has decided to follow. The transfer
+  /// is idle afterwards.
+  @discardableResult
+  func end(code: Int32?) -> (failure: NetworkError?, next: Exchange.Next?) {
+    guard exchange.wasAdded else { return (endUnsent(), nil) }
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
     if exchange.speaksHTTP2, code == nil { judgeConnection() }
     multi.remove(self)
@@ -133,7 +135,7 @@ final class Transfer {
     exchange.plan.onEnd?(exchange.head, failure)
     #endif
     exchange.machine.handle(.done)
-    return failure
+    return (failure, exchange.next.take())
   }
 
   /// It is ended by us, without an answer. Its connection may be dead, which only the kernel would find out, minutes later: so

@@ -114,7 +114,7 @@ struct BudgetTests {
       origin.on("/", .text("ok"))
       #expect(await engine.end(of: engine.operation(path: "/")).text == "ok")
       let origins = engine.configuration.queue.budgets.origins
-      #expect(origins.held == 1 && origins.heldMax == Scheduler.originsKept)
+      #expect(origins.held == 1 && origins.heldMax == Origins.kept)
     }
   }
 

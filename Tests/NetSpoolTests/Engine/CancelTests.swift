@@ -145,7 +145,7 @@ import Testing
       let rounds = await withCheckedContinuation { continuation in
         queue.driver.perform { scheduler in
           var rounds = 0
-          scheduler.doInPieces {
+          scheduler.context.doInPieces {
             rounds += 1
             if rounds == 300_000 { continuation.resume(returning: rounds) }
             return rounds < 300_000

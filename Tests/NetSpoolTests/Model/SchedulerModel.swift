@@ -105,7 +105,7 @@ final class SchedulerModel {
   private func live() throws(Fault) {
     random = SplitMix64(seed: seed)
     wire.random = SplitMix64(seed: seed, stream: 1)
-    scheduler.repetition.random = SplitMix64(seed: seed, stream: 2)
+    scheduler.successors.repetition.random = SplitMix64(seed: seed, stream: 2)
     configure()
     let ledger = Ledger()
     var all: [NetworkOperation] = []
@@ -166,9 +166,7 @@ final class SchedulerModel {
     guard random.chance(60) else { return }
     operation.attach(
       StreamAttachment(isEssential: true, close: { _ in }) { services in
-        ModelSink(seed: seed) { [scheduler = services.scheduler] in
-          scheduler.timers.after(milliseconds: $0, $1)
-        }
+        ModelSink(seed: seed) { services.context.timers.after(milliseconds: $0, $1) }
       })
   }
 
@@ -273,16 +271,17 @@ final class SchedulerModel {
     }
     let scheduler = scheduler
     let counts: [(String, Int)] = [
-      ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.running.count),
-      ("waiting", scheduler.queue.count), ("slots", scheduler.queue.running),
-      ("unresolved", scheduler.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
-      ("starved", scheduler.starved), ("lent", scheduler.lent),
+      ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.exchanges.running.count),
+      ("waiting", scheduler.context.queue.count), ("slots", scheduler.context.queue.running),
+      ("unresolved", scheduler.context.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
+      ("starved", scheduler.seats.starved), ("lent", scheduler.seats.lent),
       ("shared", scheduler.coalescer.isEmpty ? 0 : 1),
       (
         "dependencies",
         NetworkOperation.dependencies.withLock { graph in all.flatMap { graph.remove($0.id) }.count }
       ),
-      ("timers", scheduler.timers.count), ("wire", wire.count), ("deferred", scheduler.deferred.count),
+      ("timers", scheduler.timers.count), ("wire", wire.count),
+      ("deferred", scheduler.context.deferred.count),
       ("paused transfers", scheduler.pools.common.pausedTransfers),
       ("pending", driver.pending.load(ordering: .relaxed)),
       ("undelivered", driver.undelivered.load(ordering: .relaxed)),
@@ -297,7 +296,7 @@ final class SchedulerModel {
       where budget.held != 0 || budget.waiting != 0 { throw fault("\(budget)") }
       if engine.seats.waiting != 0 || engine.seats.running != 0 { throw fault("a place") }
     }
-    for origin in scheduler.origins.all where scheduler.queue.running(at: origin.id) != 0 {
+    for origin in scheduler.origins.all where scheduler.context.queue.running(at: origin.id) != 0 {
       throw fault("a slot of \(origin.text)")
     }
   }

@@ -52,7 +52,7 @@ struct LoopClock: Sendable {
     await withCheckedContinuation { continuation in
       queue.driver.perform { core in
         let start = now
-        _ = core.waits.wait(for: descriptor) { continuation.resume(returning: now - start) }
+        _ = core.sinks.waits.wait(for: descriptor) { continuation.resume(returning: now - start) }
       }
     }
   }

@@ -4,7 +4,7 @@ internal import Synchronization
 extension CacheBridge {
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
   /// answer, and where no answer came a stale one may stand in.
-  mutating func finish(
+  func finish(
     _ use: CacheUse, _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
   ) {
     defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
@@ -42,7 +42,7 @@ extension CacheBridge {
     return response(operation, held, .revalidated, cache)
   }
 
-  private mutating func store(
+  private func store(
     _ answer: NetworkResponse, _ transfer: Transfer, _ use: CacheUse, of operation: NetworkOperation
   ) {
     if use.question.request.method == .head { return updateByHead(answer, use) }
@@ -183,7 +183,7 @@ extension CacheBridge {
   /// An unsafe request has been answered (RFC 9111 section 4.4), perhaps with a redirect. At its head: what comes of its
   /// body changes nothing about it.
   func invalidate(
-    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead, _ coalescer: inout Coalescer
+    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead, _ coalescer: Coalescer
   ) {
     let method = transfer.exchange.plan.method
     guard Invalidation.applies(method: method, status: head.status) else { return }

@@ -31,7 +31,7 @@ final class Claims {
     case .claimed(let claim, isNews: true): return .consult(then: .front, after: claim)
     case .taken:
       // Another may have stored the answer in the meantime.
-      let wait = Wait(.claim(table, key, operation), in: waiting) { _ in .consult(then: .front) }
+      let wait = Wait(.claim(table, key, operation), in: waiting, then: .consult(then: .front))
       lookSoon()
       return .wait(wait)
     }

@@ -40,7 +40,7 @@ final class Validations {
       }
     }
     operation.loop.cacheUse = nil
-    return Wait(.validation, in: waiting) { _ in .consult(then: .line) }
+    return Wait(.validation, in: waiting, then: .consult(then: .line))
   }
 
   /// The leader has its answer, or will have none.

@@ -7,6 +7,7 @@ struct Authenticator {
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
     let history = operation.loop.history
+    if history == nil, request.credentials == nil, operation.engine.credential == nil { return nil }
     if history?.target.isForeign == true { return nil }
     let own = operation.account(request)
     guard let engine = operation.engine.credential, engine.origin == operation.loop.origin?.text else {
@@ -294,45 +295,33 @@ extension NetworkEngine {
 }
 
 /// A provider of credentials is asked, and its answer awaited.
-extension Scheduler {
+extension Authenticator {
   /// A provider that has not answered after this is not waited for; 60 s.
   static let providerMillisecondsMax: UInt64 = 60_000
 
-  func ask(
-    _ provider: CredentialProvider, for operation: NetworkOperation, _ history: ExchangeHistory
-  ) -> Step {
-    loop.assertOnLoop()
-    guard let origin = operation.loop.origin, let refusal = history.authentication.refusal else {
-      return .done
-    }
+  func ask(_ provider: CredentialProvider, for operation: NetworkOperation) -> Step {
+    guard let origin = operation.loop.origin, let history = operation.loop.history,
+      let refusal = history.authentication.refusal
+    else { return .done }
     history.authentication.askedAt = MonotonicClock.now
     let left = operation.secondsLeft(operation.sent, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
     let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
     let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
     let failure = isLast ? NetworkError(.timedOut, cause: .total) : late
-    let wait = Wait(.credentials, atMost: milliseconds, failing: failure) { [unowned self] in
-      step(operation, after: .failure($0 ?? failure))
-    }
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)
     provider.renew(history.authentication.generation, for: origin.text, question) { result in
-      operation.perform { $0.answered(operation, result) }
+      operation.perform { _ in
+        guard let wait = operation.currentWait, case .credentials = wait.reason else { return }
+        wait.goOn(with: .renewed(result))
+      }
     }
-    return .wait(wait)
+    return .wait(Wait(.credentials, then: .renewed(.failure(failure)), atMost: milliseconds))
   }
 
-  private func answered(
+  func renewed(
     _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
-  ) {
-    loop.assertOnLoop()
-    guard case .credentials? = operation.currentWait?.reason else { return }
-    move(operation, to: .deciding)
-    go(operation, from: step(operation, after: result))
-  }
-
-  private func step(
-    _ operation: NetworkOperation, after result: Result<CredentialProvider.Held, NetworkError>
   ) -> Step {
     guard let history = operation.loop.history, let refusal = history.authentication.refusal else {
       return .done
@@ -341,7 +330,7 @@ extension Scheduler {
     history.spent += MonotonicClock.now - history.authentication.askedAt
     switch result {
     case .success(let held) where held.credential != nil: return .again(after: 0)
-    case .success: return .fail(Authenticator.failure(rounds: 0, refusal))
+    case .success: return .fail(Self.failure(rounds: 0, refusal))
     case .failure(var failure):
       failure.response = refusal
       return .fail(failure)

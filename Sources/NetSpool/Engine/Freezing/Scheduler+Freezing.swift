@@ -97,7 +97,7 @@ extension Scheduler {
     guard case .frozen = operation.loop.phase else { return }
     operation.loop.isFrozen = true
     set(.frozen, operation)
-    tell(operation, .frozen(ticket))
+    context.tell(operation, .frozen(ticket))
   }
 
   /// An attempt has failed, and its request waits for the next.
@@ -116,7 +116,7 @@ extension Scheduler {
       error.response = answer
     }
     error.attempts = Int(record.facts.attempts)
-    tell(operation, .attempt(Int(record.facts.attempts), error.about(operation.sent.url)))
+    context.tell(operation, .attempt(Int(record.facts.attempts), error.about(operation.sent.url)))
   }
 
   func endFrozen(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {

@@ -1,9 +1,27 @@
 internal import Synchronization
 
+/// A question to a store, and its answer: nothing, as long as there is none.
+final class CacheFinding {
+  enum Purpose {
+    case request(then: Unanswered, Claim?)
+    /// An older answer may be given instead of how the exchange has ended.
+    case standIn(Ending)
+  }
+
+  fileprivate let cache: EngineCache
+  fileprivate let question: CacheQuestion
+  fileprivate let purpose: Purpose
+  fileprivate var look = LoopLook(held: nil)
+
+  fileprivate init(_ cache: EngineCache, _ question: CacheQuestion, _ purpose: Purpose) {
+    (self.cache, self.question, self.purpose) = (cache, question, purpose)
+  }
+}
+
 /// The cache before the network: what is held, or whom to wait for who asks the same. Loop thread.
 final class CacheSide {
   private let context: LoopContext
-  private let bridge = CacheBridge()
+  let bridge = CacheBridge()
   private let validations: Validations
   let claims: Claims
 
@@ -33,13 +51,35 @@ final class CacheSide {
       return step(after: bridge.consult(operation, cache, question, look), operation, request, next)
     case .look(let cache, let question, nil):
       let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
-      return look(operation, cache, { cache.look(for: question, request, isFirst: isFirst) }) {
-        [unowned self] look in
-        let consultation = bridge.consult(operation, cache, question, look)
-        // What is stored is news for others, too; else it claims once more when its turn has come.
-        if case .answer = consultation { claim?.finish() } else { claim?.release() }
-        return step(after: consultation, operation, request, next)
+      return look(CacheFinding(cache, question, .request(then: next, claim))) {
+        cache.look(for: question, request, isFirst: isFirst)
       }
+    }
+  }
+
+  /// Goes on with what was found.
+  func step(_ operation: NetworkOperation, after finding: CacheFinding) -> Step {
+    let (cache, question, look) = (finding.cache, finding.question, finding.look)
+    switch finding.purpose {
+    case .request(let next, let claim):
+      let consultation = bridge.consult(operation, cache, question, look)
+      // What is stored is news for others, too; else it claims once more when its turn has come.
+      if case .answer = consultation { claim?.finish() } else { claim?.release() }
+      return operation.withSent { step(after: consultation, operation, $0, next) }
+    case .standIn(let ending):
+      guard let held = look.held,
+        let answer = bridge.answer(operation, question, held, look.parts, cache)
+      else { return .end(ending) }
+      return .answer(answer)
+    }
+  }
+
+  /// Ends with an older answer instead of a failure, if that has not been removed, and no other has taken its place.
+  func answer(_ operation: NetworkOperation, _ standIn: HeldAnswer, or ending: Ending) -> Step {
+    guard let use = operation.loop.cacheUse else { return .end(ending) }
+    let (cache, question) = (use.cache, use.question)
+    return look(CacheFinding(cache, question, .standIn(ending))) {
+      cache.isHeld(standIn) ? cache.look(at: standIn, for: question) : LoopLook(held: nil)
     }
   }
 
@@ -64,29 +104,22 @@ final class CacheSide {
 
   /// Looks into the store, on a thread that may wait for the disk (`StoreLooker`), and goes on with what was found: without,
   /// when the disk takes its time.
-  func look(
-    _ operation: NetworkOperation, _ cache: EngineCache, _ find: @escaping @Sendable () -> LoopLook,
-    then: @escaping (LoopLook) -> Step
-  ) -> Step {
-    if context.loop.timeline != nil { return then(find()) }  // a model has one thread
-    let finding = Finding()
-    let wait = Wait(.look, atMost: UInt64(cache.store.settings.lookPatience / 1_000)) { _ in
-      then(finding.look)
+  private func look(_ finding: CacheFinding, _ find: @escaping @Sendable () -> LoopLook) -> Step {
+    if context.loop.timeline != nil {
+      finding.look = find()  // a model has one thread
+      return .found(finding)
     }
+    let store = finding.cache.store
+    let wait = Wait(.look, then: .found(finding), atMost: UInt64(store.settings.lookPatience / 1_000))
     let (port, heard, waiting) = (context.port, LoopReference(finding), LoopReference(wait))
-    let isTaken = cache.store.look {
+    let isTaken = store.look {
       let found = find()
       port.perform { _ in
         heard.object?.look = found
         waiting.object?.goOn()
       }
     }
-    return isTaken ? .wait(wait) : then(finding.look)
-  }
-
-  /// The stored answer: nothing, as long as nothing is said.
-  private final class Finding {
-    var look = LoopLook(held: nil)
+    return isTaken ? .wait(wait) : .found(finding)
   }
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.

@@ -38,13 +38,8 @@ final class OriginName {
     self.failure = failure
     isGiven = !given.isEmpty
     addresses = given
-    host = isGiven || Self.isLookedUp(origin) ? origin.host : nil
+    host = isGiven || origin.isLookedUp ? origin.host : nil
     port = origin.port
-  }
-
-  static func isLookedUp(_ origin: URLPieces.Origin) -> Bool {
-    !origin.hostIsAddress && !origin.isLoopback
-      && origin.host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
   }
 
   /// How libcurl's list has it (CURLOPT_RESOLVE): an entry that goes after a minute as one of its own, or, given by the
@@ -96,12 +91,8 @@ final class Names {
     let waiting = name.waiting ?? WaitList()
     name.waiting = waiting
     return Wait(
-      .addresses, in: waiting, atMost: UInt64(min(left, connect, 1e9) * 1000),
-      failing: NetworkError(.timedOut, cause: cause)
-    ) { failure in
-      if let failure { operation.makeExtras().nameFailure = failure }
-      return .route(atFront: atFront && failure?.code == .timedOut)
-    }
+      .addresses, in: waiting, then: .route(atFront: false), atMost: UInt64(min(left, connect, 1e9) * 1000),
+      late: .route(atFront: atFront), failing: NetworkError(.timedOut, cause: cause))
   }
 
   private func lookUp(_ host: String, of name: OriginName, for engine: NetworkEngine) {
@@ -150,6 +141,7 @@ final class Names {
 
   /// Ends the wait of an operation; a name that no operation waits for is not asked for.
   func leave(_ operation: NetworkOperation, _ wait: Wait) {
+    if let failure = wait.failure { operation.makeExtras().nameFailure = failure }
     operation.makeHistory().didWaitForName(MonotonicClock.now - wait.since)
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
       name.waiting?.isEmpty ?? true
@@ -252,5 +244,13 @@ extension ProxySettings {
       return entry.elementsEqual("*".utf8)
         || origin.host.utf8.reversed().starts(with: name.reversed().map(\.asciiLowercased))
     }
+  }
+}
+
+extension URLPieces.Origin {
+  /// True for a name that is looked up before connections are made.
+  var isLookedUp: Bool {
+    !hostIsAddress && !isLoopback
+      && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
   }
 }

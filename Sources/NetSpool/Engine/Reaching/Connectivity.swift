@@ -104,7 +104,7 @@ final class Connectivity {
   func add(_ engine: NetworkEngine) {
     guard listeners[engine.id] == nil else { return }
     forgetListeners()
-    let origin = engine.home.flatMap { try? core.origins.find($0.text + "/", make: core.makeOrigin).origin }
+    let origin = engine.home.flatMap { try? core.origins.find($0.text + "/").origin }
     let watch = origin.map { self.watch($0, engine.handleSettings) }
     watch?.engines.insert(engine.id)
     let needsRoute = watch?.needsRoute ?? true
@@ -141,12 +141,12 @@ final class Connectivity {
     watches[OriginWatch.Key(origin, settings)]
   }
 
-  /// How each way to an origin is that somebody watches.
-  func watchStates(of origin: OriginID) -> [(needsRoute: Bool, health: OriginHealth.State)] {
-    watches.values.filter { $0.key.origin == origin }.map { ($0.needsRoute, $0.health.state) }
+  /// The worst of the ways to an origin that are watched; nil: none is.
+  func health(of origin: OriginID) -> NetworkEngine.Reachability? {
+    let ways = watches.values.filter { $0.key.origin == origin }
+    return ways.map { NetworkEngine.Reachability(link, needsRoute: $0.needsRoute, health: $0.health.state) }
+      .min { $0.rank < $1.rank }
   }
-
-  var watchedOrigins: Set<OriginID> { Set(watches.keys.map(\.origin)) }
 
   /// Forgets it when nobody would hear of it any more; false then.
   func keep(_ watch: OriginWatch) -> Bool {

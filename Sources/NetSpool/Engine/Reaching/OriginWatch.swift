@@ -32,12 +32,18 @@ final class OriginWatch {
   /// The look under way.
   var probe: Transfer?
 
+  private let origin: Origin
+
   init(_ origin: Origin, _ settings: HandleSettings) {
     key = Key(origin, settings)
+    self.origin = origin
+    origin.users += 1
     self.settings = settings
     text = origin.text
     needsRoute = Self.needsRoute(origin, settings)
   }
+
+  deinit { origin.users -= 1 }
 
   var isAwaited: Bool { !(waiters.isEmpty && routeWaiters.isEmpty) }
 

@@ -33,7 +33,7 @@ struct OriginReachabilityTests {
         _ = await engine.isWatching
       }
       let kept = await withCheckedContinuation { continuation in
-        queue.driver.perform { continuation.resume(returning: $0.connectivity?.watchedOrigins.count ?? 0) }
+        queue.driver.perform { continuation.resume(returning: $0.origins.all.count { $0.users > 0 }) }
       }
       #expect(kept <= 64)
     }

@@ -22,9 +22,9 @@ import Testing
       let (gate, begun) = (Latch(), Counter())
       defer { gate.open() }
       queue.driver.eachLoop { core in
-        let device = core.devices.device(of: hung.path)
+        let device = core.sinks.devices.device(of: hung.path)
         for _ in 0..<2 {
-          core.worker.run(
+          core.sinks.worker.run(
             on: Worker.Lane(device: device),
             {
               begun.add()

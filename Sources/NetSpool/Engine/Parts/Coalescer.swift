@@ -4,14 +4,72 @@
 /// wanted of the cache, redirects that are followed, account, and engine.
 /// Two different requests with one key, which chance alone does not bring, simply go their own ways.
 /// Where the first cannot be joined any more, the next one carries those that come after it.
-struct Coalescer {
-  private var leaders: [HashedKey: NetworkOperation] = [:]
+final class Coalescer {
+  // Safe because the loop thread alone has one, and a table calls nobody back.
+  @safe @exclusivity(unchecked) private var leaders: [HashedKey: NetworkOperation] = [:]
   /// Resources that an unsafe request has changed: an answer that was asked for before is no longer what they are.
   private var fences = Fences()
   /// Where leaders were handed over to other loops, which do not hear of fences.
   private var moved: [UInt64] = []
 
+  private let context: LoopContext
+
+  init(_ context: LoopContext) { self.context = context }
+
   var isEmpty: Bool { leaders.isEmpty }
+
+  /// Shares with an equal request, or goes after one that is on another loop; else this is the one that others join.
+  func share(_ operation: NetworkOperation, _ request: NetworkRequest, isAsked: Bool) -> Step {
+    let alone: Step = isAsked ? .route(atFront: false) : .consult(then: .line)
+    guard isAsked || Self.mayShare(request) else { return alone }
+    let key = Self.key(of: request, operation.engine)
+    if let leader = leader(for: operation, request, key) {
+      // A renewal keeps none waiting that may be answered without.
+      if !isAsked, leader.loop.isRefresh, !operation.loop.isRefresh { return .consult(then: .share) }
+      if hasGone(leader) {
+        if !operation.loop.hasFollowed { return .goAfter(leader) }
+      } else if mayJoin(leader) {
+        return .join(leader, isAsked: isAsked)
+      }
+      leaders[HashedKey(key)] = operation
+    }
+    operation.loop.sharingKey = key
+    return alone
+  }
+
+  /// True when its answer may be given to others that come now, and will come: no reader of another's holds it up. One whose head is
+  /// known and forbids storing, or says that no other request can be known to match, is for those who came before it
+  /// (RFC 9111 sections 4.1 and 5.2.2.5).
+  func mayJoin(_ leader: NetworkOperation) -> Bool {
+    if isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
+    guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor else { return true }
+    // A rule of egress may have changed its mind since the connection was made.
+    if let peer = transfer.exchange.peer, !transfer.egress.allows(peer) { return false }
+    guard let head = transfer.exchange.head else { return true }
+    let fields = AnswerFields(head.headers)
+    return VaryFields(fields) != nil && !ResponseDirectives(fields).flags.contains(.noStore)
+  }
+
+  /// True when it is on another loop, or on its way there.
+  private func hasGone(_ leader: NetworkOperation) -> Bool {
+    guard context.port.has(leader) else { return true }
+    if context.port.driver.isAlone { return false }
+    if case .ready = leader.loop.phase { return true }
+    return false
+  }
+
+  /// Has operations that ask for the same not find it any more.
+  func leave(_ operation: NetworkOperation) {
+    let key = operation.loop.sharingKey
+    guard key != 0 else { return }
+    operation.loop.sharingKey = 0
+    let place = operation.loop.history?.isFoundAt
+    operation.loop.history?.isFoundAt = nil
+    guard let number = place, number != context.port.loop.number else { return remove(operation, key) }
+    context.port.driver.port(of: context.port.driver.loops[number]).perform(of: operation.engine.id) {
+      $0.coalescer.remove(operation, key)
+    }
+  }
 
   /// GET and HEAD without a body, unless the caller wants it alone.
   static func mayShare(_ request: NetworkRequest) -> Bool {
@@ -21,7 +79,7 @@ struct Coalescer {
     return false
   }
 
-  static func key(of request: NetworkRequest, _ engine: NetworkEngine) -> UInt64 {
+  private static func key(of request: NetworkRequest, _ engine: NetworkEngine) -> UInt64 {
     var hash = KeyHash(seed: engine.id)
     hash.add(request.url.utf8.span)
     hash.add(request.method.name.utf8.span)
@@ -34,7 +92,7 @@ struct Coalescer {
   }
 
   /// The operation that already asks for the same; if there is none, this one carries from now on.
-  mutating func leader(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
+  private func leader(for operation: NetworkOperation, _ request: NetworkRequest, _ key: UInt64)
     -> NetworkOperation?
   {
     let leader = Self.held(&leaders[HashedKey(key), default: operation])
@@ -81,15 +139,9 @@ struct Coalescer {
     private init() {}
   }
 
-  /// The leader cannot be joined any more: this one carries from now on.
-  mutating func replace(_ leader: NetworkOperation, by operation: NetworkOperation, _ key: UInt64) {
-    let key = HashedKey(key)
-    if leaders[key] === leader { leaders[key] = operation }
-  }
+  func noteMoved(_ key: UInt64) { moved.append(key) }
 
-  mutating func noteMoved(_ key: UInt64) { moved.append(key) }
-
-  private mutating func forgetMoved() {
+  private func forgetMoved() {
     for key in moved { leaders[HashedKey(key)] = nil }
     moved = []
   }
@@ -97,20 +149,20 @@ struct Coalescer {
   // MARK: Changed resources
 
   /// Whatever is under way for this resource was asked for too early for those who come from now on.
-  mutating func fence(_ resource: URLPieces) {
+  func fence(_ resource: URLPieces) {
     forgetMoved()
     if isEmpty { fences = Fences() } else { fences.add(Self.number(resource), at: MonotonicClock.now) }
   }
 
   /// The same for all resources.
-  mutating func fenceAll() {
+  func fenceAll() {
     forgetMoved()
     if isEmpty { fences = Fences() } else { fences.addAll(at: MonotonicClock.now) }
   }
 
   /// The leader has asked for something that was changed since, here or in another process with the same
   /// cache.
-  func isOutdated(_ leader: NetworkOperation) -> Bool {
+  private func isOutdated(_ leader: NetworkOperation) -> Bool {
     guard let transfer = leader.loop.transfer else { return false }
     let history = leader.loop.history
     let askedAt = history?.redirects == nil ? transfer.exchange.startedAt : history?.firstStart ?? 0
@@ -130,7 +182,7 @@ struct Coalescer {
     return StoreKey.resource(text.rawBytes, part: 0)
   }
 
-  mutating func remove(_ operation: NetworkOperation, _ key: UInt64) {
+  func remove(_ operation: NetworkOperation, _ key: UInt64) {
     guard let place = leaders.index(forKey: HashedKey(key)), leaders.values[place] === operation else {
       return
     }

@@ -26,8 +26,8 @@ extension NetworkOperation {
   @discardableResult
   func leaveDependencies(on scheduler: Scheduler? = nil) -> [NetworkOperation] {
     let edges = engine.driver.isOfParent ? [] : Self.dependencies.withLock { $0.remove(id) }
-    if let scheduler, !scheduler.isClosing {
-      scheduler.forEach(of: edges, Self.cut)
+    if let scheduler, !scheduler.context.isClosing {
+      scheduler.context.forEach(of: edges, Self.cut)
     } else {
       edges.forEach(Self.cut)
     }
@@ -41,18 +41,7 @@ extension NetworkOperation {
   private static func cut(_ edge: DependencyGraph<NetworkOperation>.Edge) {
     guard let next = dependencies.withLock({ $0.cut(edge) }) else { return }
     next.perform { scheduler in
-      if case .waiting(.others) = next.loop.phase { scheduler.enqueue(next, next.request) }
+      if case .waiting(.others) = next.loop.phase { scheduler.go(next, from: .enter) }
     }
-  }
-}
-
-extension Scheduler {
-  /// True when it has to wait for others first.
-  func block(_ operation: NetworkOperation) -> Bool {
-    guard NetworkOperation.dependencies.withLock({ $0.block(operation, as: operation.id) }) else {
-      return false
-    }
-    move(operation, to: .waiting(.others))
-    return true
   }
 }

@@ -1,0 +1,123 @@
+/// Says for an exchange that begins where it goes, by which limits, with which fields and body. Loop thread.
+final class Planner {
+  var authenticator = Authenticator()
+
+  /// Chooses the connections for an exchange that is about to begin. How long its answer will be is not known yet: a request
+  /// that may be sent twice shares one, as long as the limit is not reached, and is sent again where its answer turns out to be
+  /// too long. Any other has its room before it is sent.
+  func connections(
+    for operation: NetworkOperation, at origin: Origin, _ credential: NetworkCredentials?
+  ) -> (ConnectionChoice, ReadAhead.Share?) {
+    let readAhead = operation.engine.driver.readAhead
+    let shared = ConnectionChoice.shared(origin.connections)
+    let isHTTP2 = operation.engine.handleSettings.mayBeHTTP2(isSecure: origin.isSecure)
+    let servesOnce = isHTTP2 && !origin.isSecure && Quirks.breaksKnownHTTP2
+    if servesOnce || operation.loop.history?.needsOwnConnection ?? false { return (.own, nil) }
+    guard operation.hasStreams, origin.speaksHTTP2 ?? true, !(credential?.isNTLM ?? false), isHTTP2 else {
+      return (shared, nil)
+    }
+    if operation.mayRepeat {
+      if origin.speaksHTTP2 == nil || !readAhead.isFull { return (shared, nil) }
+    } else if let share = readAhead.take(ReadAhead.windowBytes) {
+      return (shared, share)
+    }
+    readAhead.refuse()
+    return (.own, nil)
+  }
+
+  /// Makes the plan where it will stand.
+  func plan(
+    _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ transfer: Transfer, _ credential: NetworkCredentials?
+  ) throws(NetworkError) {
+    let history = operation.loop.history
+    plan.aim(at: history?.target.url ?? request.url)
+    plan.method = history?.target.method ?? request.method
+    plan.limits = operation.engine.configuration.limits
+    plan.onWire = operation.engine.configuration.onWire
+    plan.timeouts = operation.exchangeLimits(request)
+    if let total = plan.timeouts.total, let spent = history?.spent, spent > 0 {
+      plan.timeouts.total = .microseconds(max(1, total.microseconds - spent))
+    }
+    if let attempt = plan.timeouts.attempt {
+      let spent = (history?.spent ?? 0) - (history?.spentBefore ?? 0)
+      let left = Duration.microseconds(max(1, attempt.microseconds - spent))
+      plan.timeouts.total = min(plan.timeouts.total ?? left, left)
+    }
+    if let dialed = history?.failover.spent, dialed > 0 {
+      plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
+    }
+    let isKeyed = request.idempotencyKey != nil
+    plan.refusesResend =
+      !(plan.method.isIdempotent || isKeyed)
+      || !Repetition.policy(of: operation, request).repeatsOnDeadConnection
+    plan.needsFreshConnection = history?.needsFreshConnection ?? false
+    plan.source = try makeSource(operation, request, transfer)
+    plan.hasRounds = credential?.isNTLM ?? false
+    do throws(NetworkError) {
+      try setHeaders(&plan, operation, request, transfer, credential)
+    } catch {
+      plan.source?.close()
+      throw error
+    }
+  }
+
+  private func makeSource(
+    _ operation: NetworkOperation, _ request: NetworkRequest, _ transfer: Transfer
+  ) throws(NetworkError) -> (any BodySource)? {
+    guard request.hasExtras, operation.loop.history?.target.keepsBody ?? true else { return nil }
+    let source = request.prepared.makeSource(ready: {
+      operation.perform { _ in operation.loop.transfer?.resumeSending() }
+    })
+    try source?.open()
+    return source
+  }
+
+  /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
+  private func setHeaders(
+    _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ transfer: Transfer,
+    _ credential: NetworkCredentials?
+  ) throws(NetworkError) {
+    let own = operation.loop.history?.target.headers ?? request.headers
+    let isForeign = operation.loop.history?.target.isForeign ?? false
+    let hasBody = plan.source != nil || plan.method.expectsBody
+    let conditions = operation.loop.cacheUse?.conditions ?? Headers()
+    let isBare = own.count == 0 && !isForeign && !hasBody
+    let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true && !operation.isTraced
+    plan.decodes =
+      operation.engine.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
+    if isPlain && transfer.hasDefaultHeaders { return }
+    transfer.hasDefaultHeaders = isPlain
+    let defaults = isForeign ? Headers() : operation.engine.headers
+    var added = try addedFields(credential, operation, request, plan, own: own, defaults: defaults)
+    if transfer.namesHost, let origin = operation.loop.origin, !own.contains("Host"),
+      !defaults.contains("Host")
+    {
+      added.append(name: "Host", value: origin.pieces.hostField)
+    }
+    let traced = operation.traceFields(&plan, isForeign: isForeign)
+    plan.headerLines =
+      try isBare
+      ? operation.engine.plainLines + HeaderLines.each(conditions + added + traced)
+      : HeaderLines.make(
+        defaults: defaults, own: own + conditions + added + traced, decodes: plan.decodes, hasBody: hasBody,
+        expects: !(operation.loop.history?.refusesExpect ?? false))
+        + operation.engine.configuration.omittedLines
+  }
+
+  private func addedFields(
+    _ credential: NetworkCredentials?, _ operation: NetworkOperation, _ request: NetworkRequest,
+    _ plan: Exchange.Plan,
+    own: Headers, defaults: Headers
+  ) throws(NetworkError) -> Headers {
+    if let origin = operation.loop.origin {
+      try authenticator.refuseInClear(own, at: origin, operation.engine)
+      try authenticator.refuseInClear(defaults, at: origin, operation.engine)
+    }
+    guard let credential else { return Headers() }
+    return try authenticator.authorization(
+      credential, operation, request, plan,
+      own: SentFields.make(defaults: defaults, own: own, decodes: false))
+  }
+}
