@@ -1,9 +1,7 @@
 import ArgumentParser
 import NetSpool
 
-/// The program: its commands, and nothing else.
-@main
-struct NetSpoolTool: ParsableCommand {
+@main struct NetSpoolTool: ParsableCommand {
   /// Goes into `--version` and the `User-Agent`.
   static let version = "0.1.0"
 
@@ -17,8 +15,7 @@ struct NetSpoolTool: ParsableCommand {
 
       Exit status: 0 all done, 1 some failed for good, 2 some failed for now (run again), 3 stopped by \
       --max-errors, 64 usage, 74 a local file could not be read or written, 130 and 143 stopped by a signal.
-      """,
-    version: version,
+      """, version: version,
     subcommands: [
       FetchCommand.self, GetCommand.self, PostCommand.self, FrozenCommand.self, CacheCommand.self,
       DemoCommand.self, DoctorCommand.self, ReportCommand.self, SchemaCommand.self,
@@ -41,23 +38,15 @@ struct NetSpoolTool: ParsableCommand {
     do {
       var command = try command(words)
       try command.run()
-    } catch {
-      end(error)
-    }
+    } catch { end(error) }
   }
 
   /// The command that a command line and the configuration file ask for. A value of the file that is wrong is told with its
   /// line, as nobody finds it on the command line.
   private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
-    do {
-      whole = try Self.words.get()
-    } catch {
-      fail("\(error)", .status(of: error))
-    }
-    do {
-      return try parseAsRoot(CommandWords.canonical(whole))
-    } catch {
+    do { whole = try Self.words.get() } catch { fail("\(error)", .status(of: error)) }
+    do { return try parseAsRoot(CommandWords.canonical(whole)) } catch {
       if exitCode(for: error).isSuccess { throw error }
       if let sentence = CommandWords.unknownLetter(whole) ?? unknownOption(CommandWords.canonical(whole)) {
         fail(sentence, .usage)
@@ -90,9 +79,7 @@ struct NetSpoolTool: ParsableCommand {
         text.hasPrefix(prefix) ? "netspool: \(text.dropFirst(prefix.count))" : text)
       exit(withError: code)
     }
-    do throws(IOFailure) {
-      try StandardOutput.write(Array("\(text)\n".utf8))
-    } catch {
+    do throws(IOFailure) { try StandardOutput.write(Array("\(text)\n".utf8)) } catch {
       fail("\(error)", .localIO)
     }
     exit(withError: nil)
@@ -111,12 +98,11 @@ struct NetSpoolTool: ParsableCommand {
     var (command, path, rest) = (Self.self as any ParsableCommand.Type, ["netspool"], words[...])
     while let word = rest.first,
       let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
-    {
-      (command, path, rest) = (next, path + [word], rest.dropFirst())
-    }
+    { (command, path, rest) = (next, path + [word], rest.dropFirst()) }
     // The parser's own is in no help.
-    let known = names(command.helpMessage(includeHidden: true, columns: 400))
-      .union(["generate-completion-script"])
+    let known = names(command.helpMessage(includeHidden: true, columns: 400)).union([
+      "generate-completion-script"
+    ])
     for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if known.contains(name) { continue }

@@ -2,7 +2,7 @@ import ArgumentParser
 import NetSpool
 
 /// `netspool fetch`: a list of URLs through the queue.
-struct FetchCommand: ParsableCommand {
+struct FetchCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch", abstract: "Fetch a list of URLs, of any length, to files or into the cache.",
     discussion: """
@@ -24,8 +24,7 @@ struct FetchCommand: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "Lists, '-' for standard input, or URLs. A list has one URL per line; lines that begin with # are comments.",
-      valueName: "list|-|url"), completion: .file())
-  var sources: [String] = []
+      valueName: "list|-|url"), completion: .file()) var sources: [String] = []
 
   @Option("output", of: "fetch") var output: String?
   @Option("results") var results: String?
@@ -64,15 +63,13 @@ struct FetchCommand: ParsableCommand {
   @Option("config") var config: [String] = []
   @Flag("no-config") var noConfig = false
 
-  func run() throws {
+  func run(_ console: Console) throws -> JobStatus {
     let stop = StopSwitch.onSignals()
     FileLimit.raise()
-    try JobStatus.exit { console in
-      FetchRun(
-        options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
-        reactor: try PollReactor()
-      ).runOnNetwork()
-    }
+    return FetchRun(
+      options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
+      reactor: try PollReactor()
+    ).runOnNetwork()
   }
 
   func validate() throws {
@@ -144,18 +141,14 @@ extension FetchRun {
   func runOnNetwork() -> JobStatus {
     var fetcher: EngineFetcher?
     let status = run { options, folder in
-      var cache: CacheSettings?
-      do {
-        cache = try options.cache.settings(environment)
-      } catch {
+      var cache: CacheConfiguration?
+      do { cache = try options.cache.settings(environment) } catch {
         guard options.cache.place.directory == nil else { throw error }
         console.message("netspool: \(error); it goes on without a cache")
       }
-      cache?.clock = cacheClock
       let made = try EngineFetcher(
-        options, folder, cache: cache, isCacheNeeded: options.cache.place.directory != nil,
-        temporary: Ledger.temporaryDirectory(environment),
-        environment: environment, board: isSilent ? nil : board, console: console)
+        options, folder, cache: cache, clock: cacheClock, environment: environment,
+        board: isSilent ? nil : board, console: console)
       fetcher = made
       return made
     }

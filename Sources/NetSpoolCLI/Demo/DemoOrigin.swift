@@ -26,25 +26,21 @@ final class DemoOrigin: Sendable {
     let body: [UInt8]
   }
 
-  static let largePath = "/large.bin"
   static let guestbookPath = "/guestbook"
   /// How long thumbnails are fresh.
   static let freshSeconds = 3_600
 
   let origin: ScriptedOrigin
   private let plan: DemoPlan
-  private let largeBytes: Int
   private let state = Mutex(State())
 
-  init(_ plan: DemoPlan, largeBytes: Int) throws(OriginError) {
+  init(_ plan: DemoPlan) throws(OriginError) {
     self.plan = plan
-    self.largeBytes = largeBytes
     var limits = OriginLimits()
     limits.keptRequestsMax = 1
     limits.countedPathsMax = 1
     origin = try ScriptedOrigin(limits: limits)
     origin.on(prefix: DemoPlan.path) { [weak self] request in self?.thumbnail(request) ?? .status(410) }
-    origin.on(Self.largePath) { [weak self] _ in self?.large() ?? .status(410) }
     origin.on(Self.guestbookPath) { [weak self] request in self?.enter(request) ?? .status(410) }
   }
 
@@ -98,8 +94,8 @@ final class DemoOrigin: Sendable {
   private func image(_ number: Int, _ request: RecordedRequest) -> Answer {
     let tag = "\"thumbnail \(number)\""
     guard request.header("If-None-Match") == tag else {
-      return Answer.bytes(Thumbnail.png(number), type: "image/png")
-        .header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
+      return Answer.bytes(Thumbnail.png(number), type: "image/png").header("ETag", tag).header(
+        "Cache-Control", "max-age=\(Self.freshSeconds)")
     }
     state.withLock { $0.confirmed += 1 }
     return Answer.status(304).header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
@@ -109,11 +105,6 @@ final class DemoOrigin: Sendable {
     let entry = Entry(key: request.header("Idempotency-Key"), body: request.body)
     state.withLock { $0.entries.append(entry) }
     return .text("thank you\n", status: 201)
-  }
-
-  private func large() -> Answer {
-    state.withLock { $0.requests += 1 }
-    return .pattern(largeBytes)
   }
 
   private func count(_ number: Int) -> (isFirst: Bool, goesDown: Bool) {

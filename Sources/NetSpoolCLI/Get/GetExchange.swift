@@ -53,9 +53,9 @@ struct GetExchange {
     return target.isFile && error.brokeOff
   }
 
-  private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws
-    -> Result<NetworkResponse, NetworkError>
-  {
+  private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws -> Result<
+    NetworkResponse, NetworkError
+  > {
     talk?.begin()
     if let talk { operation.addDownloadStream(talk) }
     if let dump = options.dumpHeader, !options.head {
@@ -85,9 +85,9 @@ struct GetExchange {
     return facts
   }
 
-  private mutating func status(
-    after result: Result<NetworkResponse, NetworkError>, _ target: GetTarget
-  ) throws -> JobStatus {
+  private mutating func status(after result: Result<NetworkResponse, NetworkError>, _ target: GetTarget)
+    throws -> JobStatus
+  {
     switch result {
     case .success(let response):
       talk?.received(response)
@@ -138,9 +138,7 @@ struct GetExchange {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func say(_ text: String) {
-    if !options.isMute { console.message("netspool: \(text)") }
-  }
+  private func say(_ text: String) { if !options.isMute { console.message("netspool: \(text)") } }
 
   private static func dump(_ bytes: [UInt8], to path: String) throws(IOFailure) {
     if path == "-" { return try StandardOutput.write(bytes) }
@@ -155,7 +153,7 @@ extension GetExchange {
   /// seen itself.
   private func makeProgress(_ target: GetTarget) -> ByteProgress? {
     let isWanted = target.isFile && !options.silent && !options.noProgressMeter && !options.head
-    return isWanted && console.isTerminal ? ByteProgress(console, .bar) : nil
+    return isWanted && console.isTerminal ? ByteProgress(console) : nil
   }
 
   private var condition: TimeCondition? { options.timeCond.map(TimeCondition.init) }
@@ -220,7 +218,6 @@ extension GetExchange {
   }
 }
 
-/// `--remote-time`.
 enum FileTime {
   /// Gives a file the time of `Last-Modified`; one that cannot be set stays as it is.
   static func set(_ path: String, _ headers: NetworkRequest.Headers) {

@@ -41,8 +41,7 @@ struct GetRun {
   }
 
   private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?, _ watch: WireWatch?)
-    throws
-    -> JobStatus
+    throws -> JobStatus
   {
     try options.account.requireScope(for: options.words.arguments)
     let book = try options.account.book(environment)
@@ -51,7 +50,7 @@ struct GetRun {
       console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
     }
     if !options.words.curl, let cache = try options.cacheSettings(environment) {
-      try engine.useCache(cache, console: console)
+      try engine.useCache(cache, clock: nil, console: console)
     }
     var status = JobStatus.allDone
     for (number, asked) in options.asked.enumerated() {
@@ -77,9 +76,9 @@ struct GetRun {
     return status
   }
 
-  private func configuration(
-    _ queue: NetworkQueue, _ draft: RequestDraft
-  ) throws(IOFailure) -> NetworkEngine.Configuration {
+  private func configuration(_ queue: NetworkQueue, _ draft: RequestDraft) throws(IOFailure)
+    -> NetworkEngine.Configuration
+  {
     var configuration = options.request.engineConfiguration
     options.connection.apply(to: &configuration, environment)
     configuration.omittedFields = draft.omitted
@@ -114,28 +113,26 @@ struct GetRun {
     if command.hasPrefix("# ") { throw Mistake(String(command.dropFirst(2))) }
     let words = CurlWords.of(try NetSpoolTool.words.get(), for: number, omitted: draft.omitted).map(
       ResumeCommand.quoted)
-    try StandardOutput.write(Array("\(([command] + words).joined(separator: " "))\n".utf8))
+    try StandardOutput.write("\(([command] + words).joined(separator: " "))\n")
   }
 
   private func tell(_ facts: WriteOut.Facts, _ writeOut: WriteOut?) throws(IOFailure) {
     guard let text = writeOut?.text(facts) else { return }
-    if !text.output.isEmpty { try StandardOutput.write(Array(text.output.utf8)) }
+    if !text.output.isEmpty { try StandardOutput.write(text.output) }
     if !text.errors.isEmpty {
       try? Descriptor(borrowing: 2, named: "standard error").write(Array(text.errors.utf8))
     }
   }
 }
 
-extension JobStatus {
-  fileprivate var isSignal: Bool { if case .signal = self { true } else { false } }
-}
+extension JobStatus { fileprivate var isSignal: Bool { if case .signal = self { true } else { false } } }
 
 extension GetCommand: ExchangeOptions {
   var standardMethod: String { "GET" }
 
   func finish(_ request: inout NetworkRequest) {}
 
-  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheSettings? {
-    usesCache ? try CacheSettings(place, environment) : nil
+  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheConfiguration? {
+    cached || place.directory != nil ? try place.settings(environment) : nil
   }
 }

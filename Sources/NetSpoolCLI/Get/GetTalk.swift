@@ -20,7 +20,6 @@ final class GetTalk: WatchingStream {
   func write(_ bytes: RawSpan) -> WriteResult { .accepted }
   func close(_ outcome: Result<Void, NetworkError>) {}
 
-  /// For an engine's `onWire`.
   func saw(_ head: WireHead) {
     wire.withLock { wire in
       switch head {
@@ -67,7 +66,6 @@ final class GetTalk: WatchingStream {
     }
   }
 
-  /// With secrets masked.
   private static func lines(_ headers: NetworkRequest.Headers) -> [String] {
     headers.description.split(separator: "\n").map(String.init)
   }

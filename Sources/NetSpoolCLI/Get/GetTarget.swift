@@ -14,7 +14,6 @@ final class GetTarget {
   }
 
   private let place: Place
-  /// Keeps a device open.
   private let device: Descriptor?
   /// The terminal is the target because nothing else was named.
   private let isGuarded: Bool
@@ -70,9 +69,7 @@ final class GetTarget {
   }
 
   /// The file, as far as it is known; nil for standard output.
-  var fileName: String? {
-    if case .named(let stream) = place { stream.path } else { path }
-  }
+  var fileName: String? { if case .named(let stream) = place { stream.path } else { path } }
 
   /// Throws for bytes that `TerminalStream` would keep back.
   func check(_ bytes: [UInt8]) throws(Mistake) {
@@ -83,9 +80,7 @@ final class GetTarget {
   func publish(_ bytes: [UInt8]) throws(IOFailure) {
     switch place {
     case .standardOutput:
-      do throws(IOFailure) {
-        try StandardOutput.write(bytes)
-      } catch {
+      do throws(IOFailure) { try StandardOutput.write(bytes) } catch {
         if error.code != EPIPE { throw error }
       }
     case .device: if device != nil { try device?.write(bytes) }
@@ -245,11 +240,10 @@ enum HeadText {
 
   private static let phrases: [Int: String] = [
     200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 206: "Partial Content",
-    301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
-    307: "Temporary Redirect", 308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized",
-    403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 409: "Conflict", 410: "Gone",
-    412: "Precondition Failed", 416: "Range Not Satisfiable", 429: "Too Many Requests",
-    500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
-    504: "Gateway Timeout",
+    301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 307: "Temporary Redirect",
+    308: "Permanent Redirect", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found",
+    405: "Method Not Allowed", 409: "Conflict", 410: "Gone", 412: "Precondition Failed",
+    416: "Range Not Satisfiable", 429: "Too Many Requests", 500: "Internal Server Error",
+    501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable", 504: "Gateway Timeout",
   ]
 }

@@ -80,7 +80,6 @@ final class PictureHelper: Sendable {
     return bytes
   }
 
-  /// Once.
   private func end() {
     guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
     close(socket)

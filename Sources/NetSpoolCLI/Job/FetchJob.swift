@@ -17,7 +17,6 @@ final class FetchJob {
   struct Outputs {
     var results: ResultsWriter?
     var failed: FailedWriter?
-    /// Where bodies go that have landed.
     var place: (any BodyPlace)?
   }
 
@@ -97,7 +96,6 @@ final class FetchJob {
     around.stop.onPress(around.reactor.wake)
   }
 
-  /// Runs to the end. Call once.
   func run() -> End {
     let begin = around.reactor.now
     while true {
@@ -119,8 +117,7 @@ final class FetchJob {
     around.reporter.finish(now: around.reactor.now, counts)
     return End(
       summary: summary, status: stopped ?? (listHasChanged ? .localIO : statusAtEnd),
-      isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left,
-      doneNamed: doneNamed)
+      isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left, doneNamed: doneNamed)
   }
 
   /// A short list is judged here for the first time.
@@ -191,9 +188,7 @@ extension FetchJob {
   private func start(_ item: FetchItem) {
     inFlight[item.id] = item
     summary.started += 1
-    around.fetcher.start(item) { [finished] outcome in
-      finished.add(FinishedFetches.Finish(id: item.id, outcome: outcome))
-    }
+    around.fetcher.start(item) { [finished] outcome in finished.add((item.id, outcome)) }
   }
 }
 
@@ -243,9 +238,7 @@ extension FetchJob {
     }
   }
 
-  private func stopIfBudgetIsSpent() {
-    if isBudgetSpent(atEnd: false) { stop(.tooManyErrors) }
-  }
+  private func stopIfBudgetIsSpent() { if isBudgetSpent(atEnd: false) { stop(.tooManyErrors) } }
 
   private func isBudgetSpent(atEnd: Bool) -> Bool {
     let broken = plan.tally.broken
@@ -282,9 +275,7 @@ extension FetchJob {
 
 extension FetchJob {
   private func attempt(_ work: () throws(IOFailure) -> Void) {
-    do throws(IOFailure) {
-      try work()
-    } catch {
+    do throws(IOFailure) { try work() } catch {
       around.reporter.ioFailed(error)
       stop(.localIO)
     }
@@ -296,9 +287,7 @@ extension FetchJob {
   ) {
     guard let file = outputs[keyPath: writer] else { return }
     attempt { () throws(IOFailure) in
-      do throws(IOFailure) {
-        try work(file)
-      } catch {
+      do throws(IOFailure) { try work(file) } catch {
         outputs[keyPath: writer] = nil
         throw error
       }
@@ -324,11 +313,9 @@ extension FetchJob {
     ProgressMeter.Counts(
       finished: summary.finished, failed: summary.failed, hits: summary.hits, bytes: summary.bytes,
       inFlight: inFlight.count, cancelled: summary.cancelled, listFraction: plan.list.fraction,
-      linesTotal: counter?.total,
-      linesRead: plan.tally.lines, listEnded: listEnded)
+      linesTotal: counter?.total, linesRead: plan.tally.lines, listEnded: listEnded)
   }
 
-  /// How long to sleep when nothing happens.
   private var timeout: Int64 {
     if pause == .none && stopped == nil { return 0 }
     let now = around.reactor.now

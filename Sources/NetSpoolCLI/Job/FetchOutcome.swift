@@ -30,8 +30,7 @@ struct FetchOutcome: Equatable, Sendable {
     case local(errno: Int32)
   }
 
-  /// Where the body came from.
-  enum Source: String, Sendable { case network, cache, revalidated }
+  typealias Source = NetworkResponse.Source
 
   /// Microseconds from the start of each phase's wait to its end; 0 where there was none.
   struct Timings: Equatable, Sendable {
@@ -44,9 +43,7 @@ struct FetchOutcome: Equatable, Sendable {
   }
 
   var ending: Ending
-  /// The HTTP status, when there was an answer.
   var status: Int?
-  /// Bytes of the body.
   var bytes: Int64 = 0
   var source: Source?
   /// The error's code and its cause: `timedOut` and `stall`.
@@ -105,7 +102,6 @@ protocol Fetcher: AnyObject {
   /// Ends what has not been sent yet with `.cancelled`; what is under way goes on.
   func cancelWaiting()
 
-  /// Ends everything with `.cancelled`.
   func cancelAll()
 }
 

@@ -11,7 +11,6 @@ protocol Reactor: AnyObject {
   /// have passed; nil waits for the first two only.
   func wait(input: Int32?, timeout: Int64?)
 
-  /// Ends a wait, from any thread.
   var wake: @Sendable () -> Void { get }
 }
 
@@ -34,9 +33,7 @@ final class PollReactor: Reactor {
     if watched[0].revents != 0 { event.clear() }
   }
 
-  var wake: @Sendable () -> Void {
-    { [event] in event.signal() }
-  }
+  var wake: @Sendable () -> Void { { [event] in event.signal() } }
 }
 
 /// A pipe to itself: a byte in it makes a descriptor readable. (`eventfd` is not visible to Swift.)
@@ -73,10 +70,7 @@ private final class WakePipe: Sendable {
 
 /// Brings finished fetches from the network's threads to the job's. The first of a batch pays the wake-up.
 final class FinishedFetches: Sendable {
-  struct Finish: Sendable {
-    let id: Int
-    let outcome: FetchOutcome
-  }
+  typealias Finish = (id: Int, outcome: FetchOutcome)
 
   private let finished = Mutex<[Finish]>([])
   private let wake: @Sendable () -> Void
@@ -110,7 +104,6 @@ final class Inbox<Event: Sendable>: Sendable {
     news.signal()
   }
 
-  /// The next one; nil once the time has come.
   func next(until deadline: DispatchTime = .distantFuture) -> Event? {
     guard news.wait(timeout: deadline) == .success else { return nil }
     return events.withLock { $0.removeFirst() }

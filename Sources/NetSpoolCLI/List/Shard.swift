@@ -43,9 +43,7 @@ struct Shard: Equatable, Sendable {
     text.utf8.allSatisfy { $0 &- 0x30 < 10 } ? Int(text) : nil
   }
 
-  func contains(_ url: String) -> Bool {
-    count == 1 || Self.hash(url) % UInt64(count) == UInt64(index)
-  }
+  func contains(_ url: String) -> Bool { count == 1 || Self.hash(url) % UInt64(count) == UInt64(index) }
 
   static func hash(_ url: String) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -13,7 +13,6 @@ final class EngineFetcher: Fetcher {
   private let archive: HARWriter?
   private let cookieJar: String?
 
-  /// Where bodies go.
   enum Destination {
     case folder(OutputFolder)
     /// On the way into a tar.
@@ -24,14 +23,12 @@ final class EngineFetcher: Fetcher {
   /// and `IOFailure`.
   /// - Parameters:
   ///   - destination: where the bodies go, if they go to files.
-  ///   - cache: nil is none.
-  ///   - isCacheNeeded: false: where it cannot be used, a job goes on without it.
-  ///   - temporary: for what needs a folder for a while.
+  ///   - cache: nil is none. Where it cannot be used a job goes on without it, unless the command line names it.
+  ///   - clock: the cache's.
   ///   - console: hears what does not end the job.
   init(
-    _ options: FetchCommand, _ destination: Destination?, cache: CacheSettings?, isCacheNeeded: Bool = true,
-    temporary: String,
-    environment: Environment, board: TransferBoard?, console: Console
+    _ options: FetchCommand, _ destination: Destination?, cache: CacheConfiguration?,
+    clock: (@Sendable () -> Int64)?, environment: Environment, board: TransferBoard?, console: Console
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.destination = destination
@@ -51,20 +48,17 @@ final class EngineFetcher: Fetcher {
     archive = try options.har.map(HARWriter.init)
     configuration.onEnd = archive?.record(configuration.headers)
     let engine = try NetworkEngine(configuration: configuration)
-    do {
-      if let cache { try engine.useCache(cache, console: console) }
-    } catch {
-      guard !isCacheNeeded else { throw error }
+    do { if let cache { try engine.useCache(cache, clock: clock, console: console) } } catch {
+      guard options.cache.place.directory == nil else { throw error }
       console.message("netspool: \(error); it goes on without a cache")
     }
-    gate = options.imagesOnly ? try ImageGate(temporaryIn: destination == nil ? temporary : nil) : nil
+    let temporary = destination == nil ? Ledger.temporaryDirectory(environment) : nil
+    gate = options.imagesOnly ? try ImageGate(temporaryIn: temporary) : nil
     sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
-    do throws(IOFailure) {
-      sender.send(try parcel(item, completion))
-    } catch {
+    do throws(IOFailure) { sender.send(try parcel(item, completion)) } catch {
       completion(FetchOutcome(local: error.code))
     }
   }
@@ -73,8 +67,8 @@ final class EngineFetcher: Fetcher {
     throws(IOFailure) -> Sender.Parcel
   {
     var parcel = Sender.Parcel(
-      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options,
-      output: item.output, completion: completion)
+      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options, output: item.output,
+      completion: completion)
     switch destination {
     case nil: break
     case .folder(let folder): parcel.path = try item.output.map(folder.makePath)
@@ -113,9 +107,7 @@ final class EngineFetcher: Fetcher {
     if case .landing(let folder) = destination { folder.remove() }
     let failure = archive?.close()
     guard let cookieJar else { return failure }
-    do throws(IOFailure) {
-      try CookieFile.write(sender.engine.cookieLines, to: cookieJar)
-    } catch {
+    do throws(IOFailure) { try CookieFile.write(sender.engine.cookieLines, to: cookieJar) } catch {
       return failure ?? error
     }
     return failure
@@ -160,9 +152,7 @@ struct BrakeStream: WatchingStream {
 
   init(_ brake: ByteBrake) { self.brake = brake }
 
-  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   func write(_ bytes: RawSpan) -> WriteResult { .took(brake.take(bytes.byteCount)) }
-  func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
 /// The library's endings as the job counts them.
@@ -171,9 +161,7 @@ extension FetchOutcome {
   ///   - attempts: made before this operation.
   ///   - resumedAt: bytes of the file that were there before this operation.
   ///   - isDetailed: whether anybody reads more than its numbers.
-  init(
-    _ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0, isDetailed: Bool = true
-  ) {
+  init(_ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0, isDetailed: Bool = true) {
     // A 304 or a 300 without a Location is an answer, but not the body that was asked for.
     let isDone = response.status < 300
     self.init(isDone ? .done : .failed(.forGood))
@@ -248,7 +236,7 @@ extension FetchOutcome {
     // A picture in memory that the cache had was not received.
     let held = metrics.bytesReceived > 0 ? metrics.bytesReceived : Int64(response.body.count)
     bytes = response.streams.first?.bytes ?? held
-    source = Source(response.source)
+    source = response.source
     sha256 = response.streams.first?.sha256
     self.attempts = attempts + metrics.attempts
     guard isDetailed else { return }
@@ -259,17 +247,6 @@ extension FetchOutcome {
   }
 
   private static func systemText(_ errno: Int32) -> String { unsafe String(cString: strerror(errno)) }
-}
-
-extension FetchOutcome.Source {
-  init(_ source: NetworkResponse.Source) {
-    self =
-      switch source {
-      case .network: .network
-      case .cache: .cache
-      case .revalidated: .revalidated
-      }
-  }
 }
 
 extension FetchOutcome.Timings {

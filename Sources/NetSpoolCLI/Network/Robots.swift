@@ -49,8 +49,7 @@ struct RobotsRules: Sendable {
     var (output, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), rest.count >= 2,
-        let value = OutputName.percentDecoded([byte] + rest.prefix(2))?.first,
-        !"/*$%".utf8.contains(value)
+        let value = OutputName.percentDecoded([byte] + rest.prefix(2))?.first, !"/*$%".utf8.contains(value)
       {
         output.append(value)
         rest = rest.dropFirst(2)
@@ -161,9 +160,6 @@ struct RobotsStream: WatchingStream {
       }
     }
   }
-
-  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
-  func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
 extension FetchOutcome {

@@ -12,7 +12,6 @@ final class Sender: Sendable {
     /// Its file's name in the output folder or the tar.
     var output: String?
     var completion: @Sendable (FetchOutcome) -> Void
-    /// Attempts that were made before.
     var attempts = 0
   }
 
@@ -33,7 +32,6 @@ final class Sender: Sendable {
   /// Whether anybody reads more of an outcome than its numbers.
   private let isDetailed: Bool
   private let naming: OutputNaming
-  /// With `--robots`.
   private let robots: RobotsGate?
   #if Images
   private let thumbnails: ThumbnailMaker?
@@ -48,8 +46,7 @@ final class Sender: Sendable {
     self.board = board
     // What is on its way into a tar has another name in each run.
     // A range of a file is no part of it that could grow.
-    resumes =
-      options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
+    resumes = options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
     self.engine = engine
@@ -95,7 +92,7 @@ final class Sender: Sendable {
     if asksForNewer, let time = parcel.path.flatMap(FileFacts.modified) {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
-    if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
+    if let priority = parcel.options.priority { operation.priority = priority }
     if let who = credentials(for: parcel.sources.url) { operation.setCredentials(who) }
     #if Images
     if let thumbnails {
@@ -186,8 +183,7 @@ final class Sender: Sendable {
   private func checked(
     _ outcome: FetchOutcome, of parcel: Parcel, _ response: NetworkResponse, _ file: FileDownloadStream?
   ) -> FetchOutcome {
-    guard file == nil, outcome.ending == .done, let wanted = parcel.options.sha256,
-      outcome.sha256 != wanted
+    guard file == nil, outcome.ending == .done, let wanted = parcel.options.sha256, outcome.sha256 != wanted
     else { return outcome }
     forget(parcel, response)
     return outcome.mismatching(wanted)
@@ -257,7 +253,6 @@ extension NetworkError {
 }
 
 extension Sender.Parcel {
-  /// What progress calls it.
   fileprivate var title: String {
     guard let output else { return URLText.masked(sources.url) }
     return path == nil ? output : String(output.split(separator: "/").last ?? "")
@@ -277,20 +272,7 @@ enum FilePart {
   }
 }
 
-extension HeaderField {
-  fileprivate var isRange: Bool { name.lowercased() == "range" }
-}
-
-extension PriorityName {
-  fileprivate var operationPriority: NetworkRequest.Priority {
-    switch self {
-    case .low: .low
-    case .normal: .normal
-    case .high: .high
-    case .urgent: .urgent
-    }
-  }
-}
+extension HeaderField { fileprivate var isRange: Bool { name.lowercased() == "range" } }
 
 extension RequestOptions {
   /// Error pages longer than this are cut off: they are only looked at by people.

@@ -45,9 +45,7 @@ struct BodyOptions: ParsableArguments {
   }
 
   /// The fields of a multipart body, in the order of the command line.
-  var fields: [FormField] {
-    (form + formString.map(\.field)).sorted { $0.place < $1.place }
-  }
+  var fields: [FormField] { (form + formString.map(\.field)).sorted { $0.place < $1.place } }
 }
 
 /// The text of a `--data`, `--json` and their like.
@@ -87,7 +85,6 @@ extension DataText.Part {
   /// `=` or `@`, whichever is first.
   private var encodedMark: String.Index? { text.firstIndex { $0 == "=" || $0 == "@" } }
 
-  /// What is sent.
   func bytes() throws(IOFailure) -> [UInt8] {
     guard let path = file.first else { return kind == .encoded ? encoded : Array(text.utf8) }
     let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)

@@ -72,9 +72,9 @@ struct CommandWord {
   }
 
   /// `--data x`, `--data=x`, `--silent`.
-  private static func long(
-    _ word: String, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String
-  ) -> CommandWord {
+  private static func long(_ word: String, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String)
+    -> CommandWord
+  {
     let dashed = word.prefix { $0 != "=" }
     let option = OptionTable.find(String(dashed.dropFirst(2)), before: command)
     guard option?.value != nil else { return CommandWord(dashed: word, place: place, option: option) }

@@ -41,7 +41,6 @@ enum ConfigFile {
     return try lines(of: text, at: path, for: command)
   }
 
-  /// A line that says something.
   struct Line: Equatable {
     /// `path:number`
     let place: String

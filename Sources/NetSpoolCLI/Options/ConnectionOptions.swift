@@ -1,7 +1,6 @@
 import ArgumentParser
 import NetSpool
 
-/// How the servers are reached.
 struct ConnectionOptions: ParsableArguments {
   @Option("proxy") var proxy: String?
   @Option("proxy-user") var proxyUser: String?
@@ -36,14 +35,11 @@ struct ConnectionOptions: ParsableArguments {
       throw ValidationError("--interface is the name of an interface, such as eth0.")
     }
     try refuse(cert == nil && (key != nil || pass != nil), "--key and --pass go with --cert.")
-    if let proxyUser, !proxyUser.contains(":") {
-      throw ValidationError("--proxy-user is 'user:password'.")
-    }
+    if let proxyUser, !proxyUser.contains(":") { throw ValidationError("--proxy-user is 'user:password'.") }
     try refuse(proxyUser != nil && proxy?.isEmpty == true, "--proxy-user needs a proxy.")
   }
 }
 
-/// A `--resolve host:port:address[,address]`.
 struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
   let host: String
   let port: Int
@@ -63,10 +59,7 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
     if addresses.isEmpty { return nil }
   }
 
-  /// As it is written.
-  var text: String {
-    "\(name):\(addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ","))"
-  }
+  var text: String { "\(name):\(addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ","))" }
 
   /// As the library has it.
   fileprivate var name: String { "\(host):\(port)" }
@@ -75,7 +68,6 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
 // MARK: What they say
 
 extension ConnectionOptions {
-  /// Sets what an engine needs to know of them.
   func apply(to configuration: inout NetworkEngine.Configuration, _ environment: Environment) {
     configuration.proxy = way(environment)
     configuration.tls.unsafelyTrustsAnyCertificate = insecure
@@ -109,7 +101,6 @@ extension ConnectionOptions {
       user: String(proxyUser[..<colon]), password: String(proxyUser[proxyUser.index(after: colon)...]))
   }
 
-  /// As people write them.
   private func proxies(_ environment: Environment) -> (plain: String?, secure: String?) {
     let chosen = proxy.map { $0.isEmpty ? nil : $0 }
     let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
@@ -119,7 +110,6 @@ extension ConnectionOptions {
     return (plain, secure)
   }
 
-  /// Nil without `--cert`.
   var certificate: NetworkCredentials? {
     guard let cert else { return nil }
     let colon = cert.firstIndex(of: ":")
@@ -129,7 +119,6 @@ extension ConnectionOptions {
   }
 }
 
-/// A proxy as people write it.
 enum ProxyText {
   /// With the scheme and the port that curl takes for granted: `http://` and 1080. Names are looked up by the proxy,
   /// so `socks5://` is `socks5h://`.

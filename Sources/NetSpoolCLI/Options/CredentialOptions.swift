@@ -112,7 +112,6 @@ struct CredentialBook: Sendable {
   }
 }
 
-/// A file whose first line is a password.
 enum PasswordFile {
   /// Passwords are shorter; what follows the first line may be anything.
   private static let bytesMax = 4_096

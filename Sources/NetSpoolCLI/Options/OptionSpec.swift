@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// A line of the `OptionTable`.
 struct OptionSpec: Sendable {
   /// Letters and long names, as they are listed.
   private(set) var names: [String] = []
@@ -50,7 +49,6 @@ extension OptionTable {
     find(name, of: others) ?? commands.lazy.compactMap { find(name, of: $0) }.first
   }
 
-  /// All names of a command's options.
   static func names(of command: String) -> Set<String> { Set((index[command] ?? [:]).keys) }
 
   /// Why a command does not have an option that curl has; nil where nothing is said of it.

@@ -19,7 +19,6 @@ struct RequestOptions: ParsableArguments {
   /// What holds when nobody says.
   var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
 
-  /// How many attempts more there are.
   var retries: Int { retry ?? Self.retriesByDefault }
 
   static let timeoutSeconds = 300
@@ -34,9 +33,8 @@ struct RequestOptions: ParsableArguments {
       referer?.hasSuffix(";auto") == true,
       "--referer ';auto' is not known: redirects get the Referer that is given, or none.")
     for (name, text) in [("--user-agent", userAgent), ("--referer", referer)] {
-      if let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-        throw ValidationError("\(name) must not contain control characters.")
-      }
+      let isPlain = !HeaderField.hasControl(text ?? "")
+      try refuse(!isPlain, "\(name) must not contain control characters.")
     }
   }
 }
@@ -47,13 +45,8 @@ enum TimeLimit: Equatable, Sendable, ExpressibleByArgument, CustomStringConverti
   case some(TimeSpan)
 
   init?(argument: String) {
-    if argument == "0" {
-      self = .none
-    } else if let span = TimeSpan(argument) {
-      self = .some(span)
-    } else {
-      return nil
-    }
+    guard let limit = argument == "0" ? Self.none : TimeSpan(argument).map(Self.some) else { return nil }
+    self = limit
   }
 
   var span: TimeSpan? { if case .some(let span) = self { span } else { nil } }
@@ -74,9 +67,7 @@ extension RequestOptions {
   /// Throws for a file of fields that cannot be read. Standard input is read once: call this once.
   func fields() throws(IOFailure) -> Fields {
     var fields = Fields()
-    for word in header {
-      for field in try word.fields() { fields.take(field) }
-    }
+    for word in header { for field in try word.fields() { fields.take(field) } }
     // What --header says of a field wins, as with curl: a field is sent once.
     if let userAgent, !fields.names("User-Agent") {
       fields.take(HeaderField(name: "User-Agent", value: userAgent.isEmpty ? nil : userAgent))
@@ -91,7 +82,6 @@ extension RequestOptions {
 }
 
 extension RequestOptions.Fields {
-  /// Adds a field, or notes that it must not be sent.
   mutating func take(_ field: HeaderField) {
     if let value = field.value { sent.add(field.name, value) } else { omitted.append(field.name) }
   }
@@ -102,7 +92,6 @@ extension RequestOptions.Fields {
   func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
 }
 
-/// A `--header 'Name: value'`.
 struct HeaderField: Equatable, Sendable, ExpressibleByArgument {
   let name: String
   /// Nil: the field must not be sent.
@@ -122,6 +111,8 @@ struct HeaderField: Equatable, Sendable, ExpressibleByArgument {
     guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else { return nil }
     guard !text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { return nil }
   }
+
+  static func hasControl(_ text: String) -> Bool { text.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
 
   static func isTokenByte(_ byte: UInt8) -> Bool {
     byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
@@ -146,7 +137,6 @@ enum HeaderWord: Equatable, Sendable, ExpressibleByArgument {
     }
   }
 
-  /// Throws for the first that is broken.
   static func check(_ words: [HeaderWord]) throws {
     for case .broken(let sentence) in words { throw ValidationError(sentence) }
   }

@@ -39,10 +39,9 @@ struct FrozenPost {
     defer { hold.close() }
     let inbox = Inbox<Event>()
     let operation = hold.engine.operation(request)
-    operation.onFrozen { inbox.put(.frozen($0)) }
-      .onCompletion { inbox.put(.ended(.success($0))) }
-      .onError { inbox.put(.ended(.failure($0))) }
-      .onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
+    operation.onFrozen { inbox.put(.frozen($0)) }.onCompletion { inbox.put(.ended(.success($0))) }.onError {
+      inbox.put(.ended(.failure($0)))
+    }.onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
     try hold.engine.onThawed { Console.standardError().message("netspool: \(FrozenText.outcome($0))") }
     stop.onPress { inbox.put(.pressed) }
     if let stopped { return stopped }
@@ -110,9 +109,9 @@ extension FrozenPost {
       connection.apply(to: &$0, environment)
       if let talk { $0.onWire = { head in talk.saw(head) } }
     }
-    if !options.freezing.detach { settings.maySend = { Self.canSend($0, request) } }
+    if !options.freezing.detach { settings.freezing.maySend = { Self.canSend($0, request) } }
     if options.idempotencyKey != nil {
-      settings.secrets = { Self.isSame($0, request) ? request.headers.only($0.secretFields) : [:] }
+      settings.freezing.secrets = { Self.isSame($0, request) ? request.headers.only($0.secretFields) : [:] }
     }
     return settings
   }
@@ -164,9 +163,9 @@ extension FrozenPost {
     return stopped ?? .failedForNow
   }
 
-  func status(
-    after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: GetTalk?
-  ) throws(IOFailure) -> JobStatus {
+  func status(after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: GetTalk?)
+    throws(IOFailure) -> JobStatus
+  {
     switch result {
     case .success(let response):
       talk?.received(response)

@@ -37,13 +37,8 @@ struct ByteLine {
     let title =
       name.isEmpty || room < 8 ? "" : shown + String(repeating: " ", count: room - shown.count) + "  "
     let isNarrow = columns < Self.columnsMin
-    return BarLine(parts: isNarrow ? fewParts : parts, fraction: meter.fraction, title: title)
-      .text(columns: columns)
-  }
-
-  var plain: String {
-    let percent = meter.fraction.map { "\(Int($0 * 100))%, " } ?? ""
-    return percent + BarLine(parts: parts, fraction: nil).plain
+    return BarLine(parts: isNarrow ? fewParts : parts, fraction: meter.fraction, title: title).text(
+      columns: columns)
   }
 
   /// With fewer there is room for a percentage only, and none for the length of the whole.

@@ -25,9 +25,7 @@ final class JobReporter {
     show("failed: \(URLText.masked(item.url)): \(outcome.sentence(item))", &failuresShown, "failures")
   }
 
-  func broken(_ line: BrokenLine) {
-    show(line.description, &brokenShown, "broken lines")
-  }
+  func broken(_ line: BrokenLine) { show(line.description, &brokenShown, "broken lines") }
 
   /// Why the job stops, and for what it waits; shown even when quiet.
   func drains(_ cause: JobStatus, inFlight: Int) {
@@ -56,19 +54,15 @@ final class JobReporter {
     }
   }
 
-  private func note(_ text: String) {
-    if !isQuiet { console.message(text) }
-  }
+  private func note(_ text: String) { if !isQuiet { console.message(text) } }
 }
 
 /// `--progress`: how much the tool says while it works.
 enum ProgressMode: String, CaseIterable, Sendable {
   /// A bar on a terminal, a line every ten seconds in a log.
   case auto
-  /// A bar, terminal or not.
   case always
   case never
-  /// A line every ten seconds.
   case lines
 
   enum Style: Equatable, Sendable { case bar, lines, silent }

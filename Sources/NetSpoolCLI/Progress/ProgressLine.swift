@@ -59,7 +59,6 @@ struct BarLine {
   }
 }
 
-/// Draws a `ProgressMeter`.
 struct ProgressLine {
   let meter: ProgressMeter
   var isColoured = false

@@ -55,7 +55,6 @@ final class ProgressPainter {
     console.endBar()
   }
 
-  /// The largest bodies on their way.
   private func bodyLines(_ now: Int64) -> [ByteLine] {
     guard style == .bar, let board else { return [] }
     let largest = board.largest(Self.bodiesMax)

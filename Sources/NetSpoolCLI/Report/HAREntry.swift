@@ -78,7 +78,7 @@ struct HAREntry {
       if let answer, answer.finalURL != request.url {
         json.field("_finalURL", NetworkRequest(url: answer.finalURL).urlMasked)
       }
-      if let answer { json.field("_source", FetchOutcome.Source(answer.source).rawValue) }
+      if let answer { json.field("_source", answer.source.rawValue) }
       if case .failure(let error) = result { json.field("_error", error.code.description) }
     }
   }
@@ -90,10 +90,10 @@ struct HAREntry {
   }
 
   private static func write(_ name: String, _ value: String, to json: inout JSONText) {
-    json.beginElement()
-    json.field("name", name)
-    json.field("value", value)
-    json.endObject()
+    json.element { json in
+      json.field("name", name)
+      json.field("value", value)
+    }
   }
 
   /// As descriptions have it.

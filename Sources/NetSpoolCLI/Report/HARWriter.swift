@@ -40,8 +40,7 @@ final class HARWriter: Sendable {
   {
     { [self] operation, result, metrics in
       let entry = HAREntry(
-        request: operation.request, defaults: defaults, result: result, metrics: metrics,
-        ended: WallTime.now)
+        request: operation.request, defaults: defaults, result: result, metrics: metrics, ended: WallTime.now)
       if entry.isWorthKeeping { queue.async { [self] in add(entry) } }
     }
   }
@@ -72,11 +71,7 @@ final class HARWriter: Sendable {
 
   private static func flush(_ state: inout State) {
     guard state.failure == nil else { return }
-    do throws(IOFailure) {
-      try state.file.write(state.entries, end: tail)
-    } catch {
-      state.failure = error
-    }
+    do throws(IOFailure) { try state.file.write(state.entries, end: tail) } catch { state.failure = error }
     state.entries.removeAll(keepingCapacity: true)
   }
 }
@@ -108,9 +103,7 @@ struct OutputPlace {
     guard lseek(file.descriptor.number, Int(offset), SEEK_SET) >= 0 else {
       throw .last("write", file.descriptor.path)
     }
-    do throws(IOFailure) {
-      try file.descriptor.write(bytes + end)
-    } catch {
+    do throws(IOFailure) { try file.descriptor.write(bytes + end) } catch {
       // What was whole before is so again, if there is room for its end.
       try? file.descriptor.resize(to: Int(offset))
       lseek(file.descriptor.number, Int(offset), SEEK_SET)
@@ -121,7 +114,5 @@ struct OutputPlace {
   }
 
   /// Nothing follows.
-  func finish(_ end: [UInt8]) throws(IOFailure) {
-    if isPipe { try file.descriptor.write(end) }
-  }
+  func finish(_ end: [UInt8]) throws(IOFailure) { if isPipe { try file.descriptor.write(end) } }
 }

@@ -79,13 +79,10 @@ extension Duration {
   /// As the number that reports and options show.
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 
-  /// Whole microseconds.
   var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
 
-/// The clock that nobody sets.
 enum MonotonicTime {
-  /// Nanoseconds since some moment.
   static var now: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -93,7 +90,6 @@ enum MonotonicTime {
   }
 }
 
-/// The system's clock.
 enum WallTime {
   /// Now, by RFC 3339: `2026-01-31T12:00:00.000Z`.
   static var text: String { text(at: now) }
@@ -113,7 +109,6 @@ enum WallTime {
     return "\(date)T\(clock).\(padded(Int32(attoseconds / 1_000_000_000_000_000), 3))Z"
   }
 
-  /// The time since 1970.
   static var now: Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -24,9 +24,7 @@ final class ShardedOutput: BodyPlace {
       throw Mistake("another netspool writes \(path) at the moment", .localIO)
     }
     self.bodies = bodies
-    do {
-      try takeStock(ledger)
-    } catch {
+    do { try takeStock(ledger) } catch {
       bodies.remove()
       throw error
     }
@@ -52,9 +50,7 @@ final class ShardedOutput: BodyPlace {
   }
 
   /// Gives the last part its name, if there is one.
-  func finish() throws(IOFailure) {
-    if part != nil { try publish() }
-  }
+  func finish() throws(IOFailure) { if part != nil { try publish() } }
 
   /// Leaves the part that grows to the next run.
   func close() {
@@ -207,7 +203,6 @@ struct TarStock {
   }
 }
 
-/// Copies the beginning of a file.
 enum FileCopy {
   static func copy(_ path: String, to copy: String, count: Int64) throws(IOFailure) {
     let source = try Descriptor(opening: path, O_RDONLY)

@@ -5,9 +5,7 @@ import NetSpool
 enum FailureAdvice {
   /// - Parameter proxyKnowsUser: whether a proxy was told who is asking.
   static func text(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String {
-    if let sentence = SettingAdvice.sentence(error) {
-      return (error.url.map { "\($0): " } ?? "") + sentence
-    }
+    if let sentence = SettingAdvice.sentence(error) { return (error.url.map { "\($0): " } ?? "") + sentence }
     let text = error.sentence
     return advice(error, proxyKnowsUser: proxyKnowsUser).map { "\(text): \($0)" } ?? text
   }
