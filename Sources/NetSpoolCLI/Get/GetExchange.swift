@@ -14,15 +14,15 @@ struct GetExchange {
   let asked: Asked
   /// Of all that are asked, from 0.
   let number: Int
-  let talk: GetTalk?
+  let watch: WireWatch?
 
   private var known = WriteOut.Facts()
 
   init(
     makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: any ExchangeOptions,
-    console: Console, stop: StopSwitch, asked: Asked, number: Int, talk: GetTalk?
+    console: Console, stop: StopSwitch, asked: Asked, number: Int, watch: WireWatch?
   ) {
-    (self.talk, self.asked) = (talk, asked)
+    (self.watch, self.asked) = (watch, asked)
     (self.makeOperation, operation) = (makeOperation, makeOperation())
     (self.engine, self.arguments) = (engine, arguments)
     (self.console, self.stop, self.number) = (console, stop, number)
@@ -32,6 +32,7 @@ struct GetExchange {
 
   mutating func run() throws -> JobStatus {
     let target = try makeTarget()
+    watch?.begin()
     let progress = makeProgress(target)
     let end = arguments.request.retryMaxTime?.span.map { MonotonicTime.now + $0.nanoseconds }
     var (result, attempts) = (try exchange(target, progress), 0)
@@ -41,6 +42,7 @@ struct GetExchange {
         end.map({ $0 > MonotonicTime.now }) ?? true
       else { break }
       operation = makeOperation()
+      watch?.begin(isAgain: true)
       result = try exchange(target, progress)
     }
     known.fileName = target.fileName
@@ -56,15 +58,9 @@ struct GetExchange {
   private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws -> Result<
     NetworkResponse, NetworkError
   > {
-    talk?.begin()
-    if let talk { operation.addDownloadStream(talk) }
-    if let dump = options.dumpHeader, !options.head {
-      operation.addDownloadStream(
-        HeadDumpStream { bytes throws(IOFailure) in try Self.dump(bytes, to: dump) })
-    }
-    var stream = try stream(to: target)
-    if let condition { stream = ConditionStream(stream, condition) }
-    if !options.head { operation.addDownloadStream(options.include ? HeadedStream(stream) : stream) }
+    if let watch { operation.addDownloadStream(watch) }
+    let stream = try stream(to: target)
+    if !options.head { operation.addDownloadStream(behindHead(stream)) }
     if let progress {
       operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
     }
@@ -90,7 +86,7 @@ struct GetExchange {
   {
     switch result {
     case .success(let response):
-      talk?.received(response)
+      watch?.received(response)
       known.response = response
       if let path = options.etagSave, response.status != 304 {
         try EntityTag.save(response.headers, to: path)
@@ -101,22 +97,22 @@ struct GetExchange {
       }
       return .allDone
     case .failure(let error):
-      if let response = error.response { talk?.received(response) }
+      if let response = error.response { watch?.received(response) }
       (known.response, known.error) = (error.response, error)
       return try status(of: error, target)
     }
   }
 
-  /// Streams see the body of a status of 200 to 299. What else came, and the head alone, is here.
-  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget) throws {
-    let wasStreamed = !options.head && (200..<300).contains(response.status)
-    if wasStreamed { return }
-    var bytes: [UInt8] = []
-    let head = HeadText.bytes(response.httpVersion, response.status, response.headers)
-    if options.include || options.head { bytes += head }
-    if let dump = options.dumpHeader { try Self.dump(head, to: dump) }
-    bytes += [UInt8](response.body)
-    try target.check(bytes)
+  /// Streams see the body of a status of 200 to 299. What else came, the head alone and what follows a body is here.
+  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget, keepsBody: Bool = true)
+    throws
+  {
+    let showsHead = options.include || options.head
+    if !options.head, (200..<300).contains(response.status) {
+      let trailers = options.include ? HeadText.lines(response.trailers) : []
+      return trailers.isEmpty ? () : try target.append(trailers)
+    }
+    let bytes = (showsHead ? watch?.take() ?? [] : []) + (keepsBody ? [UInt8](response.body) : [])
     if !bytes.isEmpty { try target.publish(bytes) }
   }
 
@@ -127,10 +123,12 @@ struct GetExchange {
       if error.errno != EPIPE { say(FailureAdvice.ofWriting(error, to: target.fileName)) }
       return .localIO
     }
-    if let response = error.response, error.code == .status || error.code == .authenticationFailed,
-      options.keepsErrors(isFile: target.isFile)
-    {
-      try writeUnstreamed(response, target)
+    let keepsBody = options.keepsErrors(isFile: target.isFile)
+    if let response = error.response, error.code == .status || error.code == .authenticationFailed {
+      if keepsBody || !target.isFile { try writeUnstreamed(response, target, keepsBody: keepsBody) }
+    } else if let heads = watch?.take(), options.include || options.head, !target.isFile, !heads.isEmpty {
+      // Of what did not lead to an answer.
+      try target.publish(heads)
     }
     say(FailureAdvice.text(error, proxyKnowsUser: arguments.connection.namesProxyUser(.process)))
     if error.isOfCommandLine { return .usage }
@@ -139,11 +137,6 @@ struct GetExchange {
   }
 
   private func say(_ text: String) { if !options.isMute { console.message("netspool: \(text)") } }
-
-  private static func dump(_ bytes: [UInt8], to path: String) throws(IOFailure) {
-    if path == "-" { return try StandardOutput.write(bytes) }
-    try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC).write(bytes)
-  }
 }
 
 // MARK: How far it is
@@ -177,7 +170,23 @@ extension GetExchange {
     }
     guard let path = target.fileName else { throw Mistake("--continue-at goes on writing a file") }
     operation.setHeader("Range", "bytes=\(start)-")
-    return RestStream(path: path, from: start)
+    return HeadStream { head in
+      // A server that sends the whole does not know ranges.
+      let range = head.headers.values(for: "Content-Range").first ?? ""
+      guard start == 0 || head.status == 206 && range.hasPrefix("bytes \(start)-") else {
+        throw Mistake("the server does not send the rest from byte \(start) on")
+      }
+      return FileDownloadStream(path: path, append: true, digests: false)
+    }
+  }
+
+  /// With `-i` the heads before the body; with `-z` nothing of an answer that is not what was asked for.
+  private func behindHead(_ stream: any DownloadStream) -> any DownloadStream {
+    let (condition, heads) = (condition, options.include ? watch : nil)
+    if condition == nil, heads == nil { return stream }
+    return HeadStream(prefix: { heads?.take() ?? [] }) { head in
+      condition?.holds(head.headers) ?? true ? stream : nil
+    }
   }
 
   /// How long a body must be for a part to be kept of it; nil: none is.

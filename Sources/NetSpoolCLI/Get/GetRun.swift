@@ -18,15 +18,9 @@ struct GetRun {
     let queue = try NetworkQueue()
     let archive = try options.words.curl ? nil : options.target.har.map(HARWriter.init)
     var configuration = try configuration(queue, draft)
-    configuration.onEnd = archive?.record(configuration.headers)
-    let talk = options.target.verbose ? GetTalk() : nil
-    let watch = options.target.writeOut == nil ? nil : WireWatch()
-    if talk != nil || watch != nil {
-      configuration.onWire = { head in
-        talk?.saw(head)
-        watch?.saw(head)
-      }
-    }
+    let watch = try options.words.curl ? nil : WireWatch.wanted(by: options.target)
+    configuration.onEnd = archive?.record(configuration.headers, watch)
+    if let watch { configuration.onWire = { watch.saw($0) } }
     let engine = try NetworkEngine(configuration: configuration)
     var status = JobStatus.allDone
     do {
@@ -34,15 +28,13 @@ struct GetRun {
         queue.close()
         engine.closeCache()
       }
-      status = try run(engine, draft, talk, watch)
+      status = try run(engine, draft, watch)
     }
     if let failure = archive?.close() { throw failure }
     return status
   }
 
-  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?, _ watch: WireWatch?)
-    throws -> JobStatus
-  {
+  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ watch: WireWatch?) throws -> JobStatus {
     try options.account.requireScope(for: options.words.arguments)
     let book = try options.account.book(environment)
     let writeOut = try WriteOut(options.target.writeOut)
@@ -61,9 +53,9 @@ struct GetRun {
       }
       var exchange = GetExchange(
         makeOperation: makeOperation, engine: engine, arguments: options, console: console, stop: stop,
-        asked: asked, number: number, talk: talk)
-      watch?.begin()
+        asked: asked, number: number, watch: watch)
       let end = try exchange.run()
+      if let failure = watch?.failure { throw failure }
       var facts = exchange.facts(end)
       if let watch { facts.wire = watch.seen }
       try tell(facts, writeOut)
@@ -129,7 +121,6 @@ extension JobStatus { fileprivate var isSignal: Bool { if case .signal = self { 
 
 extension GetCommand: ExchangeOptions {
   var standardMethod: String { "GET" }
-
   func finish(_ request: inout NetworkRequest) {}
 
   func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheConfiguration? {

@@ -1,5 +1,4 @@
 import NetSpool
-import Synchronization
 
 /// `--write-out`: a text with `%{variables}` as curl's.
 struct WriteOut {
@@ -91,36 +90,6 @@ struct WriteOut {
     let name = String(rest[rest.index(after: open)..<close])
     rest = rest[rest.index(after: close)...]
     return isField ? .field(name) : .variable(name)
-  }
-}
-
-/// What is seen of the wire, for those variables that an answer does not tell.
-final class WireWatch: Sendable {
-  struct Seen {
-    var remote = (address: "", port: 0)
-    var local = (address: "", port: 0)
-    var headBytesSent: Int64 = 0
-    var headBytesReceived: Int64 = 0
-    /// Local ports: each connection has one.
-    var ports: Set<Int> = []
-  }
-
-  private let state = Mutex(Seen())
-
-  var seen: Seen { state.withLock(\.self) }
-
-  func begin() { state.withLock { $0 = Seen() } }
-
-  func saw(_ head: WireHead) {
-    state.withLock { seen in
-      switch head {
-      case .sent(let bytes): seen.headBytesSent += Int64(bytes.count)
-      case .received(let bytes): seen.headBytesReceived += Int64(bytes.count)
-      case .connection(let remote, let local):
-        (seen.remote, seen.local) = (remote, local)
-        if local.port > 0 { seen.ports.insert(local.port) }
-      }
-    }
   }
 }
 

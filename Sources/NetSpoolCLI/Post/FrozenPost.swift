@@ -34,7 +34,7 @@ struct FrozenPost {
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     let request = try makeRequest()
-    let talk = options.target.verbose ? GetTalk() : nil
+    let talk = options.target.verbose ? try WireWatch(options.target) : nil
     let hold = try FrozenHold(try settings(request, talk), console)
     defer { hold.close() }
     let inbox = Inbox<Event>()
@@ -50,7 +50,7 @@ struct FrozenPost {
   }
 
   private func follow(
-    _ inbox: Inbox<Event>, _ request: NetworkRequest, _ engine: NetworkEngine, _ talk: GetTalk?
+    _ inbox: Inbox<Event>, _ request: NetworkRequest, _ engine: NetworkEngine, _ talk: WireWatch?
   ) throws -> JobStatus {
     var kept: Kept?
     var trouble: String?
@@ -102,7 +102,8 @@ extension FrozenPost {
     return request
   }
 
-  private func settings(_ request: NetworkRequest, _ talk: GetTalk?) throws(StoreFailure) -> FrozenSettings {
+  private func settings(_ request: NetworkRequest, _ talk: WireWatch?) throws(StoreFailure) -> FrozenSettings
+  {
     var settings = try FrozenSettings(options.freezing.place, environment)
     if let limit = options.request.limit.span { settings.timeoutSeconds = limit.seconds }
     settings.connection = { [connection = options.connection, environment] in
@@ -163,8 +164,8 @@ extension FrozenPost {
     return stopped ?? .failedForNow
   }
 
-  func status(after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: GetTalk?)
-    throws(IOFailure) -> JobStatus
+  func status(after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: WireWatch?)
+    throws -> JobStatus
   {
     switch result {
     case .success(let response):
@@ -195,10 +196,10 @@ extension FrozenPost {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func write(_ body: ResponseBody) throws(IOFailure) {
+  private func write(_ body: ResponseBody) throws {
     let output = options.target.output.first?.text
     if options.freezing.jsonOutput && output == nil { return }
-    try GetTarget(output).publish([UInt8](body))
+    try GetTarget(output ?? "-").publish([UInt8](body))
   }
 }
 

@@ -34,13 +34,16 @@ final class HARWriter: Sendable {
   }
 
   /// For an engine's `onEnd`.
-  /// - Parameter defaults: the engine's fields.
-  func record(_ defaults: NetworkRequest.Headers)
+  /// - Parameters:
+  ///   - defaults: the engine's fields.
+  ///   - watch: has seen the heads, where there is one exchange at a time.
+  func record(_ defaults: NetworkRequest.Headers, _ watch: WireWatch? = nil)
     -> @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
   {
     { [self] operation, result, metrics in
       let entry = HAREntry(
-        request: operation.request, defaults: defaults, result: result, metrics: metrics, ended: WallTime.now)
+        request: operation.request, defaults: defaults, result: result, metrics: metrics, ended: WallTime.now,
+        heads: HAREntry.heads(watch?.seen.heads ?? []))
       if entry.isWorthKeeping { queue.async { [self] in add(entry) } }
     }
   }
