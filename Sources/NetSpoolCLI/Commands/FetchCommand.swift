@@ -97,7 +97,6 @@ struct FetchCommand: StatusCommand {
     output.map { $0.hasSuffix(".tar") && FileFacts(path: $0)?.isDirectory != true } ?? false
   }
 
-  /// Answers name the files.
   var namesLate: Bool { names != .url }
 
   /// Bodies land elsewhere first.
@@ -200,13 +199,9 @@ enum ResumeCommand {
 
   /// Quoted for a POSIX shell where that is needed.
   static func quoted(_ word: String) -> String {
-    let isPlain = !word.isEmpty && word.utf8.allSatisfy(isPlain)
+    let isPlain = !word.isEmpty && word.utf8.allSatisfy { $0.isAlphanumeric(or: "_-./:,=+@%") }
     return isPlain
       ? word
       : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "_-./:,=+@%".utf8.contains(byte)
   }
 }

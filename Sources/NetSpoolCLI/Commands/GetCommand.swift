@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// `netspool get`: one request.
 struct GetCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Fetch a URL to standard output or a file, with curl's options.",

@@ -74,8 +74,6 @@ struct PostCommand: StatusCommand {
 
 extension PostCommand: ExchangeOptions {
   var standardMethod: String { "POST" }
-
   func finish(_ request: inout NetworkRequest) { request.idempotencyKey = idempotencyKey }
-
   func cacheSettings(_ environment: Environment) -> CacheConfiguration? { nil }
 }

@@ -7,7 +7,6 @@ struct ReportCommand: ParsableCommand {
     subcommands: [ReportMergeCommand.self])
 }
 
-/// `netspool report merge A.jsonl B.jsonl`.
 struct ReportMergeCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge",

@@ -19,7 +19,6 @@ final class DemoFolder {
   }
 
   func remove() { Self.remove(path) }
-
   func remove(_ name: String) { Self.remove(self[name]) }
 
   private static func remove(_ path: String) {

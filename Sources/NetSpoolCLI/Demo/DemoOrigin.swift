@@ -5,7 +5,6 @@ import Synchronization
 /// The internet of the demo: an origin on loopback that plays a `DemoPlan`.
 final class DemoOrigin: Sendable {
   private struct State {
-    /// Requests for thumbnails.
     var requests = 0
     /// The number of requests that were answered with 304.
     var confirmed = 0
@@ -16,7 +15,6 @@ final class DemoOrigin: Sendable {
     /// CPU of the origin's threads that have ended, and of the one that runs; in nanoseconds.
     var pastCPU: Int64 = 0
     var currentCPU: Int64 = 0
-    /// Forms that came in.
     var entries: [Entry] = []
   }
 
@@ -27,7 +25,6 @@ final class DemoOrigin: Sendable {
   }
 
   static let guestbookPath = "/guestbook"
-  /// How long thumbnails are fresh.
   static let freshSeconds = 3_600
 
   let origin: ScriptedOrigin
@@ -52,17 +49,12 @@ final class DemoOrigin: Sendable {
 
   /// CPU that the origin itself took, in seconds, as of its last request: the demo shares a process with it.
   var seconds: Double { state.withLock { Double($0.pastCPU + $0.currentCPU) / 1e9 } }
-
-  /// Forms that came in so far.
   var entries: [Entry] { state.withLock { $0.entries } }
-
-  /// Connections are refused from now on.
   func goDown() { origin.stop() }
 
   /// Goes down in the middle of what comes: after this many more requests connections are refused.
   func goDown(after requests: Int) { state.withLock { $0.requestsUntilDown = requests } }
 
-  /// Comes back on the same port.
   func comeBack() throws(OriginError) {
     origin.stop()
     state.withLock { state in

@@ -4,9 +4,7 @@ import NetSpoolTesting
 struct DemoPlan: Sendable {
   enum Fate: Equatable, Sendable {
     case plain
-    /// Answers late.
     case slow(milliseconds: Int)
-    /// 404.
     case missing
     /// The first answer is cut off in the body by a reset.
     case cutOff
@@ -38,7 +36,6 @@ struct DemoPlan: Sendable {
 
   /// One line in ten comes twice; the second one is dropped.
   func isRepeated(_ number: Int) -> Bool { number % 10 == 0 }
-
   static func name(_ number: Int) -> String { "\(HumanText.padded(number, to: 6, with: "0")).png" }
   static func copyName(_ number: Int) -> String { "copies/\(name(number))" }
 
@@ -54,7 +51,6 @@ struct DemoPlan: Sendable {
     return lines
   }
 
-  /// The second list.
   func moreList(_ origin: ScriptedOrigin) -> String {
     (count..<count + moreCount).map { line($0, Self.name($0), origin) }.joined()
   }
@@ -71,6 +67,5 @@ struct DemoPlan: Sendable {
     }
   }
 
-  /// The files that come with the second list.
   var moreFiles: [(name: String, number: Int)] { (count..<count + moreCount).map { (Self.name($0), $0) } }
 }

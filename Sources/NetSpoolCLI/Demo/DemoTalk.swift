@@ -13,7 +13,6 @@ final class DemoTalk {
   }
 
   func heading(_ text: String) { if !isQuiet { print("\n" + inBold(text)) } }
-
   func note(_ text: String) { if !isQuiet { print("  \(text)") } }
 
   /// A failed check is shown even when quiet.

@@ -32,7 +32,6 @@ struct ThawRun {
     /// The requests that are to be sent and are not.
     var left: Set<UInt64>
     var held = 0
-    /// Why an outcome could not be printed.
     var failure: IOFailure?
   }
 

@@ -28,7 +28,6 @@ final class PictureHelper: Sendable {
   /// Its death, of whatever cause, is what ends it: a process that waits for its next question sees the socket closed.
   deinit { end() }
 
-  /// Whether it can be asked again.
   var isAlive: Bool { !hasEnded.load(ordering: .relaxed) }
 
   /// Asks, and blocks for the answer. One that is late, or wanted by nobody, is killed.

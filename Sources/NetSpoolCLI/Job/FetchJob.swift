@@ -20,7 +20,6 @@ final class FetchJob {
     var place: (any BodyPlace)?
   }
 
-  /// The surroundings, all replaceable.
   struct Surroundings {
     let fetcher: any Fetcher
     let reactor: any Reactor
@@ -114,7 +113,7 @@ final class FetchJob {
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     summary.unstored = around.fetcher.unstored
-    around.reporter.finish(now: around.reactor.now, counts)
+    around.reporter.painter.finish(now: around.reactor.now, counts)
     return End(
       summary: summary, status: stopped ?? (listHasChanged ? .localIO : statusAtEnd),
       isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left, doneNamed: doneNamed)
@@ -301,7 +300,7 @@ extension FetchJob {
 
   private func tick() {
     let now = around.reactor.now
-    around.reporter.tick(now: now) { counts }
+    around.reporter.painter.tick(now: now) { counts }
     guard now >= nextFlush else { return }
     flush()
     // What was under way when the job stopped may have failed and now wait, perhaps an hour, for another try.
@@ -319,7 +318,7 @@ extension FetchJob {
   private var timeout: Int64 {
     if pause == .none && stopped == nil { return 0 }
     let now = around.reactor.now
-    let tick = min(nextFlush, around.reporter.nextTick ?? .max, held.due ?? .max, noticeDue ?? .max)
+    let tick = min(nextFlush, around.reporter.painter.nextTick ?? .max, held.due ?? .max, noticeDue ?? .max)
     if case .rate(let wait) = pause { return min(wait, max(0, tick - now)) }
     return max(0, tick - now)
   }

@@ -51,15 +51,12 @@ struct FetchOutcome: Equatable, Sendable {
   var reason: String?
   var attempts = 1
   var timings = Timings()
-  /// The field of a refusal.
   var retryAfter: String?
   /// Lower-case hex, with `--checksum`.
   var sha256: String?
-  /// The URL that answered.
   var finalURL: String?
   var contentType: String?
   var etag: String?
-  /// With `--thumbnail`.
   var picture: PictureFacts?
   /// What the answer says that the file is called, with `--names`.
   var name: String?
@@ -77,7 +74,6 @@ struct FetchOutcome: Equatable, Sendable {
   struct PictureFacts: Equatable, Sendable {
     var width: Int
     var height: Int
-    /// As `--format` has it.
     var format: String
     /// Bytes of the picture that it was made of.
     var sourceBytes: Int64

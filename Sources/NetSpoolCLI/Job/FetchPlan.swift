@@ -6,7 +6,6 @@ final class FetchPlan {
     /// The line asks for nothing new; already counted.
     case skipped
     case broken(BrokenLine)
-    /// A list was written to while it was read.
     case changed(ListChange)
     case starved
     case end
@@ -187,7 +186,6 @@ enum ErrorBudget: Equatable, Sendable {
   /// Stops once more than this part of what is finished has failed, judged from `percentFloor` on and at the end.
   case percent(Double)
 
-  /// How many must be finished before a percentage means anything.
   static let percentFloor = 100
 
   /// `20` or `5%`.

@@ -4,7 +4,6 @@ import Synchronization
 
 /// Time and waiting, as the job needs them. The tests bring a clock that jumps.
 protocol Reactor: AnyObject {
-  /// Monotonic nanoseconds.
   var now: Int64 { get }
 
   /// Returns when `input` is readable, `wake` was called since the last return, or `timeout` nanoseconds
@@ -19,7 +18,6 @@ final class PollReactor: Reactor {
   private let event: WakePipe
 
   init() throws(IOFailure) { event = try WakePipe() }
-
   var now: Int64 { MonotonicTime.now }
 
   func wait(input: Int32?, timeout: Int64?) {

@@ -14,7 +14,6 @@ struct LineOptions: Equatable, Sendable {
   /// A column of a table, or a key of a JSON object, that is nothing to us.
   struct Other: Equatable, Sendable {
     let name: String
-    /// Its value as JSON.
     let json: [UInt8]
   }
 

@@ -16,7 +16,6 @@ final class ListReader {
     case end
   }
 
-  /// The longest line in bytes.
   static let lineBytesMax = 16_384
   /// The longest row of a table, which may have several lines.
   static let rowBytesMax = 65_536

@@ -28,7 +28,6 @@ struct URLGlob: Equatable, Sendable {
   }
 
   private var pieces: [Piece] = []
-  /// How many URLs it stands for.
   private(set) var count = 1
 
   /// - Parameter isOff: with `--globoff`.

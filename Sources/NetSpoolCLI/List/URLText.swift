@@ -69,7 +69,6 @@ enum URLText {
     return nil
   }
 
-  /// Without its fragment, which is not sent.
   static func withoutFragment(_ url: String) -> String {
     url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
   }
@@ -147,7 +146,6 @@ enum URLText {
     return text.hasSuffix(own) ? String(text.dropLast(own.count)) : text
   }
 
-  /// Host and port, as messages have them.
   static func authority(_ url: String) -> String {
     let origin = origin(url)
     return String(origin.utf8.dropFirst(schemeBytes(origin) ?? 0)) ?? origin

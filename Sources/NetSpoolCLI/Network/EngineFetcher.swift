@@ -39,6 +39,19 @@ final class EngineFetcher: Fetcher {
     cookieJar = options.cookies.cookieJar
     options.connection.apply(to: &configuration, environment)
     (configuration.headers, configuration.omittedFields) = (fields.sent, fields.omitted)
+    var secrets: [HeaderField] = []
+    if options.robots {
+      // The sender follows redirects, as it asks before, and keeps what is secret to a line's own origin.
+      configuration.redirects = .none
+      configuration.headers = NetworkRequest.Headers()
+      for field in fields.sent {
+        if NetworkRequest.Headers.isSecret(field.name) {
+          secrets.append(HeaderField(name: field.name, value: field.value))
+        } else {
+          configuration.headers.add(field.name, field.value)
+        }
+      }
+    }
     configuration.allowsCredentialsInClear = options.account.inClear
     configuration.queue = queue
     configuration.delivery = .loopThread
@@ -54,7 +67,8 @@ final class EngineFetcher: Fetcher {
     }
     let temporary = destination == nil ? Ledger.temporaryDirectory(environment) : nil
     gate = options.imagesOnly ? try ImageGate(temporaryIn: temporary) : nil
-    sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
+    sender = Sender(
+      engine, options, gate, book: try options.account.book(environment), secrets: secrets, board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
@@ -91,9 +105,7 @@ final class EngineFetcher: Fetcher {
   }
 
   var unstored: Int { sender.engine.budgets.cacheWrites?.refused ?? 0 }
-
   func cancelWaiting() { sender.drain() }
-
   func cancelAll() { sender.engine.cancelAll() }
 
   /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed. What was
@@ -140,7 +152,6 @@ final class ByteBrake: Sendable {
 
   init(_ rate: ByteSize) { tokens = Mutex(RateLimiter(perSecond: Double(rate.bytes))) }
 
-  /// How many of `count` bytes may be taken now.
   func take(_ count: Int, now: Int64 = MonotonicTime.now) -> Int {
     tokens.withLock { $0.take(upTo: count, now: now) }
   }
@@ -151,7 +162,6 @@ struct BrakeStream: WatchingStream {
   private let brake: ByteBrake
 
   init(_ brake: ByteBrake) { self.brake = brake }
-
   func write(_ bytes: RawSpan) -> WriteResult { .took(brake.take(bytes.byteCount)) }
 }
 

@@ -121,7 +121,9 @@ final class RobotsGate: Sendable {
   }
 
   private func look(_ origin: String) {
-    let operation = engine.operation(NetworkRequest(url: "\(origin)/robots.txt"))
+    var request = NetworkRequest(url: "\(origin)/robots.txt")
+    request.redirects = .standard
+    let operation = engine.operation(request)
     operation.onCompletion { [self] response in
       tell(origin, RobotsRules(response.status < 300 ? [UInt8](response.body) : [], agent: agent))
     }

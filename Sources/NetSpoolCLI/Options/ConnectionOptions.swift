@@ -79,9 +79,12 @@ extension ConnectionOptions {
     configuration.unixSocket = unixSocket
     configuration.allowedInterfaces = interface.map { [$0] }
     if unixSocket != nil { configuration.proxy = nil }
-    configuration.redirects = location ? .atMost(maxRedirs < 0 ? Self.redirectsMax : maxRedirs) : .none
+    configuration.redirects = location ? .atMost(redirectsMax) : .none
     if let connectTimeout { configuration.timeouts.connect = .seconds(connectTimeout.seconds) }
   }
+
+  /// 0: none is followed.
+  var redirectsMax: Int { location ? maxRedirs < 0 ? Self.redirectsMax : maxRedirs : 0 }
 
   /// Whether a proxy is told who is asking: by an option, or in its URL.
   func namesProxyUser(_ environment: Environment) -> Bool {

@@ -40,7 +40,6 @@ struct CredentialOptions: ParsableArguments {
 
   /// Whether a request may come from somebody.
   var signsIn: Bool { user != nil || bearer != nil || usesNetrc }
-
   private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
 
   /// Says who a request to a URL comes from. Reads each file once.

@@ -160,7 +160,6 @@ private struct FormValue {
   }
 
   private mutating func skipBlanks() { rest = rest.drop(while: \.isWhitespace) }
-
   private func isEnd(_ letter: Character) -> Bool { letter == ";" || isFile && letter == "," }
 }
 

@@ -33,7 +33,6 @@ struct OptionSpec: Sendable {
 
   /// Whether `--no-NAME` says the opposite.
   var inverts: Bool { marks.contains("inverts") }
-
   func has(_ mark: String) -> Bool { marks.contains(mark) }
 }
 

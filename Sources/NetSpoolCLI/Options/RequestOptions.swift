@@ -18,7 +18,6 @@ struct RequestOptions: ParsableArguments {
 
   /// What holds when nobody says.
   var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
-
   var retries: Int { retry ?? Self.retriesByDefault }
 
   static let timeoutSeconds = 300
@@ -50,7 +49,6 @@ enum TimeLimit: Equatable, Sendable, ExpressibleByArgument, CustomStringConverti
   }
 
   var span: TimeSpan? { if case .some(let span) = self { span } else { nil } }
-
   var description: String { span?.description ?? "0" }
   var defaultValueDescription: String { description }
 }
@@ -88,7 +86,6 @@ extension RequestOptions.Fields {
 
   /// Whether anything was said of a field.
   func names(_ name: String) -> Bool { sent.contains(name) || omits(name) }
-
   func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
 }
 
@@ -113,10 +110,7 @@ struct HeaderField: Equatable, Sendable, ExpressibleByArgument {
   }
 
   static func hasControl(_ text: String) -> Bool { text.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
-
-  static func isTokenByte(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-  }
+  static func isTokenByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric(or: "!#$%&'*+-.^_`|~") }
 }
 
 /// A `--header`: a field, or a file with one in each line.
@@ -167,7 +161,28 @@ enum HeaderWord: Equatable, Sendable, ExpressibleByArgument {
   }
 }
 
+extension UInt8 {
+  /// True for ASCII's digits and letters, and some others.
+  func isAlphanumeric(or others: String) -> Bool {
+    self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 || others.utf8.contains(self)
+  }
+}
+
 extension Substring {
+  /// Takes the rest of a word in double quotes, with curl's escapes; `isClosed` is false for one that never ends.
+  mutating func popQuoted(_ more: [Character: Character] = [:]) -> (text: String, isClosed: Bool) {
+    var text = ""
+    while let letter = popFirst() {
+      if letter == "\"" { return (text, true) }
+      guard letter == "\\", let escaped = popFirst() else {
+        text.append(letter)
+        continue
+      }
+      text.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? more[escaped] ?? escaped)
+    }
+    return (text, false)
+  }
+
   var trimmingBlanks: String {
     var text = self
     while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -258,7 +258,6 @@ final class OutputFolder {
     }
   }
 
-  /// `mkdir -p`.
   static func make(_ path: String) throws(IOFailure) {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {

@@ -14,7 +14,6 @@ struct ByteMeter: Equatable, Sendable {
   }
 
   var bytesPerSecond: Double { window.perSecond }
-
   var fraction: Double? { total.map { $0 == 0 ? 1 : Double(bytes) / Double($0) } }
 
   var secondsLeft: Double? {

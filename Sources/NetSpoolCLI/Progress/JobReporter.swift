@@ -1,7 +1,7 @@
 /// Tells the user what the job does: progress, the first failures, and why it stops.
 final class JobReporter {
   private let console: Console
-  private let painter: ProgressPainter
+  let painter: ProgressPainter
   private let isQuiet: Bool
   private var failuresShown = 0
   private var brokenShown = 0
@@ -14,12 +14,6 @@ final class JobReporter {
     self.painter = painter
     self.isQuiet = isQuiet
   }
-
-  var nextTick: Int64? { painter.nextTick }
-
-  func tick(now: Int64, _ counts: () -> ProgressMeter.Counts) { painter.tick(now: now, counts) }
-
-  func finish(now: Int64, _ counts: ProgressMeter.Counts) { painter.finish(now: now, counts) }
 
   func failed(_ item: FetchItem, _ outcome: FetchOutcome) {
     show("failed: \(URLText.masked(item.url)): \(outcome.sentence(item))", &failuresShown, "failures")

@@ -35,7 +35,6 @@ struct ProgressMeter: Equatable, Sendable {
   }
 
   var perSecond: Double { fetches.perSecond }
-
   var bytesPerSecond: Double { bytes.perSecond }
 
   var total: Total {

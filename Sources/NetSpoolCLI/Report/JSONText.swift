@@ -8,7 +8,6 @@ struct JSONText {
     needsComma = false
   }
 
-  /// A whole object.
   static func object(_ fields: (inout JSONText) -> Void) -> [UInt8] {
     var json = JSONText()
     json.beginObject()
@@ -74,7 +73,6 @@ struct JSONText {
     bytes += value
   }
 
-  /// A text as JSON.
   static func quoted(_ text: String) -> [UInt8] {
     var json = JSONText()
     json.append(quoted: text)
@@ -102,7 +100,6 @@ struct JSONText {
 
   /// Left out when nil: a reader then finds no key, which every tool can tell from an empty value.
   mutating func field(_ name: String, _ value: String?) { if let value { field(name, value) } }
-
   mutating func field(_ name: String, _ value: Int?) { if let value { field(name, value) } }
 
   private mutating func append(quoted text: String) {
@@ -256,7 +253,7 @@ struct JSONScanner {
 
   private mutating func word() -> String {
     let start = at
-    while let byte = peek(), byte.isWordByte { at += 1 }
+    while let byte = peek(), byte.isAlphanumeric(or: "+-.") { at += 1 }
     return String(decoding: bytes[start..<at], as: UTF8.self)
   }
 
@@ -297,7 +294,6 @@ struct JSONScanner {
 
   /// Whether the value begins so: `"` is a string's, `[` an array's, `n` that of `null`.
   func begins(with mark: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: mark) }
-
   private func peek() -> UInt8? { at < bytes.endIndex ? bytes[at] : nil }
 
   private mutating func next() throws -> UInt8 {
@@ -318,11 +314,4 @@ struct JSONScanner {
   }
 
   private mutating func expect(_ byte: UInt8) throws { guard accept(byte) else { throw Malformed() } }
-}
-
-extension UInt8 {
-  /// A byte of a number or of `true`, `false`, `null`.
-  fileprivate var isWordByte: Bool {
-    self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 || self == 0x2B || self == 0x2D || self == 0x2E
-  }
 }

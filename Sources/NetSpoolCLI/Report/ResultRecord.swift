@@ -35,7 +35,6 @@ struct ResultRecord: Equatable, Sendable {
   var etag: String?
   var picture: FetchOutcome.PictureFacts?
   var tar: String?
-  /// RFC 3339, UTC.
   var ended: String?
   /// What the list says besides.
   var others: [LineOptions.Other] = []

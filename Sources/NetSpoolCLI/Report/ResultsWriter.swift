@@ -84,7 +84,6 @@ final class OutputFile {
     }
   }
 
-  /// Drops what stands behind so many bytes.
   func cut(to bytes: Int) throws(IOFailure) { try descriptor.resize(to: bytes) }
 
   func write(_ bytes: some Sequence<UInt8>) throws(IOFailure) {

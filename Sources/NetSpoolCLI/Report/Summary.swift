@@ -5,11 +5,9 @@ struct ListTally: Equatable, Sendable {
   var lines = 0
   /// Lines that could not be used; they count as failed for good.
   var broken = 0
-  /// Lines that repeat an earlier one.
   var duplicates = 0
   /// Lines that are another machine's.
   var otherShards = 0
-  /// Lines that an earlier run finished.
   var resumed = 0
   /// Lines whose output name was taken and got a suffix.
   var renamed = 0
@@ -185,7 +183,6 @@ extension ReportMerge.Totals {
   }
 }
 
-/// What the process tells its caller.
 enum JobStatus: Equatable, Sendable {
   case allDone
   /// Some failed, and all of those for good: a second run would not help.

@@ -167,7 +167,6 @@ struct FileFacts: Equatable {
   /// How long a file is; nil when there is none.
   static func bytes(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.size) } }
 
-  /// Whether a symbolic link stands there.
   static func isLink(_ path: String) -> Bool {
     FileFacts(path: path, followsLinks: false).map { $0.mode & S_IFMT == S_IFLNK } ?? false
   }
@@ -212,7 +211,6 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Where results go.
 enum StandardOutput {
   /// Lets a standard output that is closed refuse what is written to it. For the first line of a program: the library opens
   /// `/dev/null` in place of descriptors that are missing, where all that is printed would be lost without a word.
@@ -243,7 +241,6 @@ enum OwnName {
   }
 }
 
-/// A descriptor that several share.
 final class SharedDescriptor: Sendable {
   let descriptor: Descriptor
   init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }

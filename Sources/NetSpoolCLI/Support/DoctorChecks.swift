@@ -21,7 +21,6 @@ struct DoctorCheck: Equatable, Sendable {
 }
 
 extension DoctorCheck {
-  /// All of them, for this machine.
   static func all(_ environment: Environment, cache: String?, frozen: String?) -> [DoctorCheck] {
     let libraries = LibraryVersions.loaded
     let temporary = Ledger.temporaryDirectory(environment)

@@ -14,9 +14,7 @@ struct Environment: Sendable {
   private let read: @Sendable (String) -> String?
 
   static let process = Environment { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
-
   init(_ read: @escaping @Sendable (String) -> String?) { self.read = read }
-
   init(_ values: [String: String]) { read = { values[$0] } }
 
   /// The value, or nil when unset or empty.
@@ -52,7 +50,6 @@ enum FileLimit {
   }
 }
 
-/// What the process has used so far.
 enum ProcessUsage {
   /// User and system time of all threads, in seconds.
   static var seconds: Double {

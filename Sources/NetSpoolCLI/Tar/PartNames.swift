@@ -30,7 +30,6 @@ struct PartNames: Equatable {
   }
 }
 
-/// `--shard-size`: when a part is full.
 enum ShardLimit: Equatable, Sendable, ExpressibleByArgument {
   case items(Int)
   case bytes(Int64)

@@ -10,7 +10,6 @@ enum FailureAdvice {
     return advice(error, proxyKnowsUser: proxyKnowsUser).map { "\(text): \($0)" } ?? text
   }
 
-  /// Whatever ended a command.
   static func sentence(_ error: any Error) -> String {
     (error as? NetworkError).map { text($0) } ?? "\(error)"
   }

@@ -81,23 +81,13 @@ struct Netrc: Sendable {
       rest = rest.drop(while: \.isWhitespace)
       while rest.first == "#" { rest = rest.drop { !$0.isNewline }.drop(while: \.isWhitespace) }
       guard let first = rest.first else { return nil }
-      if first == "\"" { return quoted() }
+      if first == "\"" {
+        rest.removeFirst()
+        return rest.popQuoted().text
+      }
       let word = rest.prefix { !$0.isWhitespace }
       rest = rest[word.endIndex...]
       return String(word)
-    }
-
-    private mutating func quoted() -> String {
-      rest.removeFirst()
-      var word = ""
-      while let letter = rest.popFirst(), letter != "\"" {
-        guard letter == "\\", let escaped = rest.popFirst() else {
-          word.append(letter)
-          continue
-        }
-        word.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? escaped)
-      }
-      return word
     }
 
     /// Up to an empty line.
