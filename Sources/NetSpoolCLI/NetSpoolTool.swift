@@ -1,5 +1,6 @@
 import ArgumentParser
 import NetSpool
+import Synchronization
 
 @main struct NetSpoolTool: ParsableCommand {
   /// Goes into `--version` and the `User-Agent`.
@@ -35,17 +36,34 @@ import NetSpool
     _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers
     let words = Array(CommandLine.arguments.dropFirst())
     if let sentence = mistaken(words) { fail(sentence, .usage) }
-    do {
-      var command = try command(words)
-      try command.run()
-    } catch { end(error) }
+    do { try run(words) } catch { end(error) }
+  }
+
+  /// Runs the command lines that `--next` divides, one after the other; the first that fails gives the status.
+  private static func run(_ words: [String]) throws {
+    let parts: [[String]]
+    do { parts = try CommandWords.parts(ConfigFile.included(words)) } catch {
+      fail("\(error)", .status(of: error))
+    }
+    var first = ExitCode.success
+    for part in parts {
+      do {
+        var command = try command(part)
+        try command.run()
+      } catch let code as ExitCode {
+        if first == .success { first = code }
+        if code.rawValue > 128 { break }
+      }
+    }
+    throw first
   }
 
   /// The command that a command line and the configuration file ask for. A value of the file that is wrong is told with its
   /// line, as nobody finds it on the command line.
   private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
-    do { whole = try Self.words.get() } catch { fail("\(error)", .status(of: error)) }
+    do { whole = try ConfigFile.completed(words, .process) } catch { fail("\(error)", .status(of: error)) }
+    Self.words.withLock { $0 = whole }
     do { return try parseAsRoot(CommandWords.canonical(whole)) } catch {
       if exitCode(for: error).isSuccess { throw error }
       if let sentence = CommandWords.unknownLetter(whole) ?? unknownOption(CommandWords.canonical(whole)) {
@@ -59,10 +77,8 @@ import NetSpool
     }
   }
 
-  /// The command line of this process with what files add to it.
-  static let words = Result {
-    try ConfigFile.completed(ConfigFile.included(Array(CommandLine.arguments.dropFirst())), .process)
-  }
+  /// The words of the command that runs, with what files add to them.
+  static let words = Mutex<[String]>([])
 
   private static func fail(_ sentence: String, _ status: JobStatus) -> Never {
     Console.standardError().message("netspool: \(sentence)")

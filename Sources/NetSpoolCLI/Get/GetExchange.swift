@@ -4,9 +4,9 @@ import Synchronization
 
 /// One URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
 struct GetExchange {
-  private let makeOperation: () -> NetworkOperation
+  let makeOperation: () -> NetworkOperation
   /// Of the last attempt.
-  private var operation: NetworkOperation
+  var operation: NetworkOperation
   let engine: NetworkEngine
   let arguments: any ExchangeOptions
   let console: Console
@@ -15,18 +15,7 @@ struct GetExchange {
   /// Of all that are asked, from 0.
   let number: Int
   let watch: WireWatch?
-
-  private var known = WriteOut.Facts()
-
-  init(
-    makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: any ExchangeOptions,
-    console: Console, stop: StopSwitch, asked: Asked, number: Int, watch: WireWatch?
-  ) {
-    (self.watch, self.asked) = (watch, asked)
-    (self.makeOperation, operation) = (makeOperation, makeOperation())
-    (self.engine, self.arguments) = (engine, arguments)
-    (self.console, self.stop, self.number) = (console, stop, number)
-  }
+  var known = WriteOut.Facts()
 
   private var options: TargetOptions { arguments.target }
 
@@ -55,9 +44,9 @@ struct GetExchange {
     return target.isFile && error.brokeOff
   }
 
-  private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws -> Result<
-    NetworkResponse, NetworkError
-  > {
+  private func exchange(
+    _ target: GetTarget, _ progress: ByteProgress?
+  ) throws -> Result<NetworkResponse, NetworkError> {
     if let watch { operation.addDownloadStream(watch) }
     let stream = try stream(to: target)
     if !options.head { operation.addDownloadStream(behindHead(stream)) }

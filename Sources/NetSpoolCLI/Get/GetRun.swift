@@ -52,8 +52,8 @@ struct GetRun {
         continue
       }
       var exchange = GetExchange(
-        makeOperation: makeOperation, engine: engine, arguments: options, console: console, stop: stop,
-        asked: asked, number: number, watch: watch)
+        makeOperation: makeOperation, operation: makeOperation(), engine: engine, arguments: options,
+        console: console, stop: stop, asked: asked, number: number, watch: watch)
       let end = try exchange.run()
       if let failure = watch?.failure { throw failure }
       var facts = exchange.facts(end)
@@ -103,7 +103,7 @@ struct GetRun {
     let command = operation.curlCommand(revealingSecrets: true)
     // What cannot be sent is a comment that says why.
     if command.hasPrefix("# ") { throw Mistake(String(command.dropFirst(2))) }
-    let words = CurlWords.of(try NetSpoolTool.words.get(), for: number, omitted: draft.omitted).map(
+    let words = CurlWords.of(NetSpoolTool.words.withLock(\.self), for: number, omitted: draft.omitted).map(
       ResumeCommand.quoted)
     try StandardOutput.write("\(([command] + words).joined(separator: " "))\n")
   }

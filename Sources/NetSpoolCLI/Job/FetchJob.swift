@@ -162,7 +162,7 @@ extension FetchJob {
     case .starved: pause = .starved
     case .changed(let change):
       listHasChanged = true
-      around.reporter.changed(change)
+      around.reporter.ioFailed(change)
     case .end: (pause, listEnded) = (.atEnd, true)
     case .broken(let line):
       around.reporter.broken(line)

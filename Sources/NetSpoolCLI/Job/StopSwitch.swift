@@ -15,11 +15,13 @@ final class StopSwitch: Sendable {
   private let state = Mutex(State())
 
   /// Returns a switch that SIGINT, SIGTERM and SIGHUP press from now on.
-  static func onSignals() -> StopSwitch {
+  static func onSignals() -> StopSwitch { signals }
+
+  private static let signals = {
     let stop = StopSwitch()
     SignalWatcher.start(stop)
     return stop
-  }
+  }()
 
   /// Called after each press, on the thread that noticed the signal.
   func onPress(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }

@@ -10,6 +10,13 @@ enum CommandWords {
     return [command] + CommandWord.all(words).flatMap { $0.canonical(command) }
   }
 
+  /// The command lines that `--next` divides.
+  static func parts(_ words: [String]) -> [[String]] {
+    guard let command = words.first, OptionTable.find("next", of: command) != nil else { return [words] }
+    let parts = CommandWord.all(words).split(omittingEmptySubsequences: false) { $0.option?.name == "next" }
+    return parts.count == 1 ? [words] : parts.map { [command] + $0.flatMap(\.words) }
+  }
+
   /// The words as they are written, their values changed.
   /// - Parameter change: gets the option of a value, nil for a word that is none's value.
   static func mapped(_ words: [String], _ change: (_ option: OptionSpec?, _ value: String) -> String)

@@ -8,6 +8,7 @@ struct ExchangeWords: ParsableArguments {
 
   @Option("url") var more: [PlacedText] = []
   @Option("request") var method: String?
+  @Flag("next") var next = false
   @Flag("curl") var curl = false
   @Option("config") var config: [String] = []
   @Flag("no-config") var noConfig = false

@@ -35,10 +35,7 @@ final class JobReporter {
   func hadTooManyErrors() { console.message("too many errors, as --max-errors has it") }
 
   /// Shown even when quiet: without it the exit status would be a riddle.
-  func ioFailed(_ failure: IOFailure) { console.message("netspool: \(failure)") }
-
-  /// Shown even when quiet, for the same reason.
-  func changed(_ list: ListChange) { console.message("netspool: \(list)") }
+  func ioFailed(_ failure: any CustomStringConvertible) { console.message("netspool: \(failure)") }
 
   private func show(_ text: String, _ shown: inout Int, _ what: String) {
     shown += 1

@@ -49,7 +49,9 @@ struct Summary: Equatable, Sendable {
     case .done: countDone(outcome)
     case .failed(let permanence):
       count(permanence)
-      countError(outcome.errorGroup)
+      // Digests are no two alike.
+      let isDigest = outcome.error == NetworkError.Code.digestMismatch.description
+      countError(isDigest ? outcome.error ?? "" : outcome.errorKind)
     }
   }
 
@@ -89,11 +91,6 @@ extension FetchOutcome {
     let code = error ?? "unknown"
     if code == "status", let status { return "status \(status)" }
     return reason.map { "\(code) \($0)" } ?? code
-  }
-
-  /// The same where the reason is one of a few; digests are no two alike.
-  fileprivate var errorGroup: String {
-    error == NetworkError.Code.digestMismatch.description ? error ?? "" : errorKind
   }
 }
 
