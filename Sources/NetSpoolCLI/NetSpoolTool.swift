@@ -1,9 +1,8 @@
 import ArgumentParser
 import NetSpool
+import Synchronization
 
-/// The program: its commands, and nothing else.
-@main
-struct NetSpoolTool: ParsableCommand {
+@main struct NetSpoolTool: ParsableCommand {
   /// Goes into `--version` and the `User-Agent`.
   static let version = "0.1.0"
 
@@ -17,8 +16,7 @@ struct NetSpoolTool: ParsableCommand {
 
       Exit status: 0 all done, 1 some failed for good, 2 some failed for now (run again), 3 stopped by \
       --max-errors, 64 usage, 74 a local file could not be read or written, 130 and 143 stopped by a signal.
-      """,
-    version: version,
+      """, version: version,
     subcommands: [
       FetchCommand.self, GetCommand.self, PostCommand.self, FrozenCommand.self, CacheCommand.self,
       DemoCommand.self, DoctorCommand.self, ReportCommand.self, SchemaCommand.self,
@@ -38,26 +36,35 @@ struct NetSpoolTool: ParsableCommand {
     _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers
     let words = Array(CommandLine.arguments.dropFirst())
     if let sentence = mistaken(words) { fail(sentence, .usage) }
-    do {
-      var command = try command(words)
-      try command.run()
-    } catch {
-      end(error)
+    do { try run(words) } catch { end(error) }
+  }
+
+  /// Runs the command lines that `--next` divides, one after the other; the first that fails gives the status.
+  private static func run(_ words: [String]) throws {
+    let parts: [[String]]
+    do { parts = try CommandWords.parts(ConfigFile.included(words)) } catch {
+      fail("\(error)", .status(of: error))
     }
+    var first = ExitCode.success
+    for part in parts {
+      do {
+        var command = try command(part)
+        try command.run()
+      } catch let code as ExitCode {
+        if first == .success { first = code }
+        if code.rawValue > 128 { break }
+      }
+    }
+    throw first
   }
 
   /// The command that a command line and the configuration file ask for. A value of the file that is wrong is told with its
   /// line, as nobody finds it on the command line.
   private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
-    do {
-      whole = try Self.words.get()
-    } catch {
-      fail("\(error)", .status(of: error))
-    }
-    do {
-      return try parseAsRoot(CommandWords.canonical(whole))
-    } catch {
+    do { whole = try ConfigFile.completed(words, .process) } catch { fail("\(error)", .status(of: error)) }
+    Self.words.withLock { $0 = whole }
+    do { return try parseAsRoot(CommandWords.canonical(whole)) } catch {
       if exitCode(for: error).isSuccess { throw error }
       if let sentence = CommandWords.unknownLetter(whole) ?? unknownOption(CommandWords.canonical(whole)) {
         fail(sentence, .usage)
@@ -70,10 +77,8 @@ struct NetSpoolTool: ParsableCommand {
     }
   }
 
-  /// The command line of this process with what files add to it.
-  static let words = Result {
-    try ConfigFile.completed(ConfigFile.included(Array(CommandLine.arguments.dropFirst())), .process)
-  }
+  /// The words of the command that runs, with what files add to them.
+  static let words = Mutex<[String]>([])
 
   private static func fail(_ sentence: String, _ status: JobStatus) -> Never {
     Console.standardError().message("netspool: \(sentence)")
@@ -90,9 +95,7 @@ struct NetSpoolTool: ParsableCommand {
         text.hasPrefix(prefix) ? "netspool: \(text.dropFirst(prefix.count))" : text)
       exit(withError: code)
     }
-    do throws(IOFailure) {
-      try StandardOutput.write(Array("\(text)\n".utf8))
-    } catch {
+    do throws(IOFailure) { try StandardOutput.write(Array("\(text)\n".utf8)) } catch {
       fail("\(error)", .localIO)
     }
     exit(withError: nil)
@@ -111,12 +114,11 @@ struct NetSpoolTool: ParsableCommand {
     var (command, path, rest) = (Self.self as any ParsableCommand.Type, ["netspool"], words[...])
     while let word = rest.first,
       let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
-    {
-      (command, path, rest) = (next, path + [word], rest.dropFirst())
-    }
+    { (command, path, rest) = (next, path + [word], rest.dropFirst()) }
     // The parser's own is in no help.
-    let known = names(command.helpMessage(includeHidden: true, columns: 400))
-      .union(["generate-completion-script"])
+    let known = names(command.helpMessage(includeHidden: true, columns: 400)).union([
+      "generate-completion-script"
+    ])
     for word in rest.prefix(while: { $0 != "--" }) where word.hasPrefix("--") {
       let name = String(word.dropFirst(2).prefix { $0 != "=" })
       if known.contains(name) { continue }

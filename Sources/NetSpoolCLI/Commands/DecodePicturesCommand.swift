@@ -17,11 +17,7 @@ struct DecodePicturesCommand: ParsableCommand {
   func run() throws {
     limit(RLIMIT_AS, Self.addressesMax)
     limit(RLIMIT_CORE, 0)
-    do throws(IOFailure) {
-      try answerAll()
-    } catch {
-      throw ExitCode(JobStatus.localIO.code)
-    }
+    do throws(IOFailure) { try answerAll() } catch { throw ExitCode(JobStatus.localIO.code) }
   }
 
   private func answerAll() throws(IOFailure) {
@@ -29,15 +25,12 @@ struct DecodePicturesCommand: ParsableCommand {
     let output = Descriptor(borrowing: 1, named: "standard output")
     let decoder = LibraryDecoder { .seconds(ProcessUsage.seconds) }
     while let words = try read(PictureWire.questionBytes, from: input),
-      let (count, transform, limits) = PictureWire.question(words),
-      let bytes = try read(count, from: input)
+      let (count, transform, limits) = PictureWire.question(words), let bytes = try read(count, from: input)
     {
       do throws(PictureRejection) {
         let picture = try decoder.make(ResponseBody(bytes), transform, limits) { false }
         try? output.write(PictureWire.answer(picture) + picture.bytes)
-      } catch {
-        try? output.write(PictureWire.answer(error))
-      }
+      } catch { try? output.write(PictureWire.answer(error)) }
     }
   }
 

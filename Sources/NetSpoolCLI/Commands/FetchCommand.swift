@@ -2,7 +2,7 @@ import ArgumentParser
 import NetSpool
 
 /// `netspool fetch`: a list of URLs through the queue.
-struct FetchCommand: ParsableCommand {
+struct FetchCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "fetch", abstract: "Fetch a list of URLs, of any length, to files or into the cache.",
     discussion: """
@@ -24,8 +24,7 @@ struct FetchCommand: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "Lists, '-' for standard input, or URLs. A list has one URL per line; lines that begin with # are comments.",
-      valueName: "list|-|url"), completion: .file())
-  var sources: [String] = []
+      valueName: "list|-|url"), completion: .file()) var sources: [String] = []
 
   @Option("output", of: "fetch") var output: String?
   @Option("results") var results: String?
@@ -64,15 +63,13 @@ struct FetchCommand: ParsableCommand {
   @Option("config") var config: [String] = []
   @Flag("no-config") var noConfig = false
 
-  func run() throws {
+  func run(_ console: Console) throws -> JobStatus {
     let stop = StopSwitch.onSignals()
     FileLimit.raise()
-    try JobStatus.exit { console in
-      FetchRun(
-        options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
-        reactor: try PollReactor()
-      ).runOnNetwork()
-    }
+    return FetchRun(
+      options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,
+      reactor: try PollReactor()
+    ).runOnNetwork()
   }
 
   func validate() throws {
@@ -100,7 +97,6 @@ struct FetchCommand: ParsableCommand {
     output.map { $0.hasSuffix(".tar") && FileFacts(path: $0)?.isDirectory != true } ?? false
   }
 
-  /// Answers name the files.
   var namesLate: Bool { names != .url }
 
   /// Bodies land elsewhere first.
@@ -144,18 +140,14 @@ extension FetchRun {
   func runOnNetwork() -> JobStatus {
     var fetcher: EngineFetcher?
     let status = run { options, folder in
-      var cache: CacheSettings?
-      do {
-        cache = try options.cache.settings(environment)
-      } catch {
+      var cache: CacheConfiguration?
+      do { cache = try options.cache.settings(environment) } catch {
         guard options.cache.place.directory == nil else { throw error }
         console.message("netspool: \(error); it goes on without a cache")
       }
-      cache?.clock = cacheClock
       let made = try EngineFetcher(
-        options, folder, cache: cache, isCacheNeeded: options.cache.place.directory != nil,
-        temporary: Ledger.temporaryDirectory(environment),
-        environment: environment, board: isSilent ? nil : board, console: console)
+        options, folder, cache: cache, clock: cacheClock, environment: environment,
+        board: isSilent ? nil : board, console: console)
       fetcher = made
       return made
     }
@@ -207,13 +199,9 @@ enum ResumeCommand {
 
   /// Quoted for a POSIX shell where that is needed.
   static func quoted(_ word: String) -> String {
-    let isPlain = !word.isEmpty && word.utf8.allSatisfy(isPlain)
+    let isPlain = !word.isEmpty && word.utf8.allSatisfy { $0.isAlphanumeric(or: "_-./:,=+@%") }
     return isPlain
       ? word
       : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "_-./:,=+@%".utf8.contains(byte)
   }
 }

@@ -10,8 +10,7 @@ struct FrozenCommand: ParsableCommand {
     ])
 }
 
-/// `netspool frozen list`.
-struct FrozenListCommand: ParsableCommand {
+struct FrozenListCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "list", abstract: "Show what waits, in the order in which it will be sent.",
     discussion: "Looking sends nothing.")
@@ -19,50 +18,39 @@ struct FrozenListCommand: ParsableCommand {
   @Flag(help: "Show dead letters instead: what will not be sent any more, and why. Kept for 7 days.")
   var dead = false
 
-  @Flag(help: "Print one JSON object per request instead of a table.")
-  var json = false
+  @Flag(help: "Print one JSON object per request instead of a table.") var json = false
 
   @OptionGroup var place: FrozenPlace
 
-  func run() throws {
-    try JobStatus.exit { console in
-      try FrozenKeeper(place: place, console: console).list(dead: dead, asJSON: json)
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try FrozenKeeper(place: place, console: console).list(dead: dead, asJSON: json)
   }
 }
 
-/// `netspool frozen show ID...`.
-struct FrozenShowCommand: ParsableCommand {
+struct FrozenShowCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "show", abstract: "Show all that is known of a request that waits or is dead.",
     discussion: "Secrets are masked; values of secret headers are not in the store at all.")
 
-  @Argument(help: "Their numbers.")
-  var ids: [UInt64]
+  @Argument(help: "Their numbers.") var ids: [UInt64]
 
   @Flag(
     help:
       "Print the request as a curl command. The body stays in the store: curl reads it from standard input.")
   var curl = false
 
-  @Flag(help: "Print one JSON object per request.")
-  var json = false
+  @Flag(help: "Print one JSON object per request.") var json = false
 
   @OptionGroup var place: FrozenPlace
 
-  func validate() throws {
-    try refuse(curl && json, "--curl and --json say how: name one.")
-  }
+  func validate() throws { try refuse(curl && json, "--curl and --json say how: name one.") }
 
-  func run() throws {
-    try JobStatus.exit { console in
-      try FrozenKeeper(place: place, console: console).show(ids, as: curl ? .curl : json ? .json : .text)
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try FrozenKeeper(place: place, console: console).show(ids, as: curl ? .curl : json ? .json : .text)
   }
 }
 
-/// `netspool frozen thaw [ID...]`.
-struct FrozenThawCommand: ParsableCommand {
+struct FrozenThawCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "thaw", abstract: "Send what waits, and report each outcome.",
     discussion: """
@@ -74,16 +62,12 @@ struct FrozenThawCommand: ParsableCommand {
 
   @OptionGroup var options: ThawOptions
 
-  func run() throws {
-    let stop = StopSwitch.onSignals()
-    try JobStatus.exit { console in
-      try ThawRun(options: options, console: console, stop: stop).run()
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try ThawRun(options: options, console: console, stop: .onSignals()).run()
   }
 }
 
-/// `netspool frozen revive ID...`.
-struct FrozenReviveCommand: ParsableCommand {
+struct FrozenReviveCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "revive", abstract: "Have dead letters sent after all, with their old keys.",
     discussion: "They wait again; 'netspool frozen thaw' sends them.")
@@ -91,15 +75,12 @@ struct FrozenReviveCommand: ParsableCommand {
   @OptionGroup var choice: FrozenChoice
   @OptionGroup var place: FrozenPlace
 
-  func run() throws {
-    try JobStatus.exit { console in
-      try FrozenKeeper(place: place, console: console).revive(choice.chosen)
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try FrozenKeeper(place: place, console: console).revive(choice.chosen)
   }
 }
 
-/// `netspool frozen drop ID...`.
-struct FrozenDropCommand: ParsableCommand {
+struct FrozenDropCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "drop", abstract: "Give requests up, and forget dead letters.",
     discussion: "What was dropped is gone: it can neither be sent nor revived.")
@@ -107,20 +88,16 @@ struct FrozenDropCommand: ParsableCommand {
   @OptionGroup var choice: FrozenChoice
   @OptionGroup var place: FrozenPlace
 
-  func run() throws {
-    try JobStatus.exit { console in
-      try FrozenKeeper(place: place, console: console).drop(choice.chosen)
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try FrozenKeeper(place: place, console: console).drop(choice.chosen)
   }
 }
 
 /// Some by their numbers, or all.
 struct FrozenChoice: ParsableArguments {
-  @Argument(help: "Their numbers.")
-  var ids: [UInt64] = []
+  @Argument(help: "Their numbers.") var ids: [UInt64] = []
 
-  @Flag(help: "All dead letters; 'drop' takes all that waits as well.")
-  var all = false
+  @Flag(help: "All dead letters; 'drop' takes all that waits as well.") var all = false
 
   func validate() throws { try refuse(ids.isEmpty != all, "Name the numbers, or --all.") }
 
@@ -128,7 +105,6 @@ struct FrozenChoice: ParsableArguments {
   var chosen: [UInt64]? { all ? nil : ids }
 }
 
-/// How `post` freezes.
 struct FreezingOptions: ParsableArguments {
   @Flag("freeze") var freeze = false
   @Flag("detach") var detach = false
@@ -147,36 +123,25 @@ struct FreezingOptions: ParsableArguments {
     ]
     if !freeze, let first = others.first(where: \.1) { throw ValidationError("\(first.0) needs --freeze.") }
     for (name, value) in [("--lane", lane), ("--dedupe", dedupe), ("--tag", tag)] {
-      guard let value else { continue }
-      guard (1...Self.nameBytesMax).contains(value.utf8.count),
-        value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
-      else {
-        throw ValidationError(
-          "\(name) is a name of 1 to \(Self.nameBytesMax) bytes without control characters.")
-      }
+      let isName = value.map { (1...255).contains($0.utf8.count) && !HeaderField.hasControl($0) } ?? true
+      try refuse(!isName, "\(name) is a name of 1 to 255 bytes without control characters.")
     }
   }
-
-  static let nameBytesMax = 255
 }
 
-/// The options of `netspool frozen thaw`.
 struct ThawOptions: ParsableArguments {
-  @Argument(help: "The numbers of those to send; all that wait if none is named.")
-  var ids: [UInt64] = []
+  @Argument(help: "The numbers of those to send; all that wait if none is named.") var ids: [UInt64] = []
 
   @Option(
     name: [.customShort("H"), .customLong("header")],
     help: ArgumentHelp(
       "The value of a secret header, as 'Name: value', for the requests that need it. Repeatable.",
-      valueName: "field"))
-  var headerWords: [HeaderWord] = []
+      valueName: "field")) var headerWords: [HeaderWord] = []
 
   @Option(help: ArgumentHelp("Leave after this long, whatever still waits: 30s, 5m, 1h.", valueName: "time"))
   var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
 
-  @Flag(help: "Print one JSON object per outcome instead of a line.")
-  var json = false
+  @Flag(help: "Print one JSON object per outcome instead of a line.") var json = false
 
   @OptionGroup var place: FrozenPlace
 
@@ -190,13 +155,10 @@ struct ThawOptions: ParsableArguments {
   }
 }
 
-/// Which store of frozen requests a command is about.
 struct FrozenPlace: ParsableArguments {
   @Option("frozen-store") var directory: String?
 
-  func validate() throws {
-    try refuse(directory?.isEmpty == true, "--frozen-store is a folder.")
-  }
+  func validate() throws { try refuse(directory?.isEmpty == true, "--frozen-store is a folder.") }
 
   /// The folder, whether it is there or not. Nil when nothing names one. Not that of the library's engines: a store has one
   /// owner, and a program that runs would keep this one out.

@@ -1,7 +1,6 @@
 import ArgumentParser
 
-/// `netspool get`: one request.
-struct GetCommand: ParsableCommand {
+struct GetCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Fetch a URL to standard output or a file, with curl's options.",
     discussion: """
@@ -31,12 +30,7 @@ struct GetCommand: ParsableCommand {
 
   func validate() throws { try validateTogether() }
 
-  var usesCache: Bool { cached || place.directory != nil }
-
-  func run() throws {
-    let stop = StopSwitch.onSignals()
-    try JobStatus.exit { console in
-      try GetRun(options: self, console: console, stop: stop).run()
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try GetRun(options: self, console: console, stop: .onSignals()).run()
   }
 }

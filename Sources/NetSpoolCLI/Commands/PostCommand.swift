@@ -3,7 +3,7 @@ import Glibc
 import NetSpool
 
 /// `netspool post`: one request that changes something.
-struct PostCommand: ParsableCommand {
+struct PostCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "post",
     abstract: "Send a form, a file or JSON, now or as soon as it can be sent, with curl's options.",
@@ -56,8 +56,7 @@ struct PostCommand: ParsableCommand {
       throw ValidationError("--freeze takes one URL at a time.")
     }
     try refuse(
-      body.uploads.contains("-"), "--upload-file - cannot be frozen; --file - can: it is read first."
-    )
+      body.uploads.contains("-"), "--upload-file - cannot be frozen; --file - can: it is read first.")
   }
 
   private static func isKey(_ text: String) -> Bool {
@@ -65,21 +64,16 @@ struct PostCommand: ParsableCommand {
       && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }
   }
 
-  func run() throws {
+  func run(_ console: Console) throws -> JobStatus {
     let stop = StopSwitch.onSignals()
-    try JobStatus.exit { console in
-      if freezing.freeze && !words.curl {
-        return try FrozenPost(options: self, console: console, stop: stop).run()
-      }
-      return try GetRun(options: self, console: console, stop: stop).run()
-    }
+    return try freezing.freeze && !words.curl
+      ? FrozenPost(options: self, console: console, stop: stop).run()
+      : GetRun(options: self, console: console, stop: stop).run()
   }
 }
 
 extension PostCommand: ExchangeOptions {
   var standardMethod: String { "POST" }
-
   func finish(_ request: inout NetworkRequest) { request.idempotencyKey = idempotencyKey }
-
-  func cacheSettings(_ environment: Environment) -> CacheSettings? { nil }
+  func cacheSettings(_ environment: Environment) -> CacheConfiguration? { nil }
 }

@@ -7,8 +7,7 @@ struct ReportCommand: ParsableCommand {
     subcommands: [ReportMergeCommand.self])
 }
 
-/// `netspool report merge A.jsonl B.jsonl`.
-struct ReportMergeCommand: ParsableCommand {
+struct ReportMergeCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge",
     abstract: "Join results files, of shards or of repeated runs, and print the totals.",
@@ -17,20 +16,18 @@ struct ReportMergeCommand: ParsableCommand {
       are given. Lines that are no results are counted and left out. Memory does not grow with the files.
       """)
 
-  @Argument(help: ArgumentHelp("Results files.", valueName: "x.jsonl"), completion: .file())
-  var files: [String]
+  @Argument(help: ArgumentHelp("Results files.", valueName: "x.jsonl"), completion: .file()) var files:
+    [String]
 
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
       "Write the results that count to this file, not to standard output.", valueName: "file"),
-    completion: .file())
-  var output: String?
+    completion: .file()) var output: String?
 
   @Option(
     help: ArgumentHelp("Write the lines that are not done to this file, as a list.", valueName: "x.txt"),
-    completion: .file())
-  var failed: String?
+    completion: .file()) var failed: String?
 
   @Flag(help: "Print the totals as JSON on standard output, and the results only where --output says so.")
   var json = false
@@ -51,18 +48,13 @@ struct ReportMergeCommand: ParsableCommand {
     }
   }
 
-  func run() throws {
-    try JobStatus.exit { console in
-      let merge = ReportMerge(paths: files, ledger: Ledger(directory: Ledger.temporaryDirectory(.process)))
-      let totals = try merge.run(
-        merged: try (output ?? (json || failed == "-" ? nil : "-")).map { try OutputFile.create($0) },
-        failed: try failed.map { FailedWriter(try OutputFile.create($0)) })
-      if json {
-        try StandardOutput.write(totals.summary.json(exitStatus: totals.summary.exitStatus))
-      } else {
-        console.message(totals.text)
-      }
-      return .allDone
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    let merge = ReportMerge(paths: files, ledger: Ledger(directory: Ledger.temporaryDirectory(.process)))
+    let totals = try merge.run(
+      merged: try (output ?? (json || failed == "-" ? nil : "-")).map { try OutputFile.create($0) },
+      failed: try failed.map { FailedWriter(try OutputFile.create($0)) })
+    let json = json ? totals.summary.json(exitStatus: totals.summary.exitStatus) : nil
+    if let json { try StandardOutput.write(json) } else { console.message(totals.text) }
+    return .allDone
   }
 }

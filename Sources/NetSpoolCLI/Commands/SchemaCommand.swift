@@ -1,15 +1,13 @@
 import ArgumentParser
 
 /// `netspool schema`: what the lines of a results file may have.
-struct SchemaCommand: ParsableCommand {
+struct SchemaCommand: StatusCommand {
   static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "Print the JSON Schema of the lines of a results file.")
 
-  func run() throws {
-    try JobStatus.exit { _ in
-      try StandardOutput.write(Array(Self.text.utf8))
-      return .allDone
-    }
+  func run(_ console: Console) throws -> JobStatus {
+    try StandardOutput.write(Self.text)
+    return .allDone
   }
 
   static let text = """

@@ -18,10 +18,7 @@ final class DemoFolder {
     return self[name]
   }
 
-  /// Removes it with everything inside.
   func remove() { Self.remove(path) }
-
-  /// Removes what is inside under a name.
   func remove(_ name: String) { Self.remove(self[name]) }
 
   private static func remove(_ path: String) {
@@ -51,17 +48,5 @@ final class DemoFolder {
       let found = try? Descriptor(opening: "\(folder)/\(file.name)", O_RDONLY).readAll(atMost: 1 << 30)
       return found != Thumbnail.png(file.number)
     }
-  }
-
-  /// Whether a file holds `count` bytes of the generated pattern.
-  static func holdsPattern(_ path: String, count: Int) -> Bool {
-    var (length, isRight) = (0, true)
-    do throws(IOFailure) {
-      try Descriptor(opening: path, O_RDONLY).eachPiece { piece in
-        isRight = isRight && BodyPattern.matches(piece, at: length)
-        length += piece.count
-      }
-    } catch { return false }
-    return isRight && length == count
   }
 }

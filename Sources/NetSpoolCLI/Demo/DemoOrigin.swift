@@ -5,7 +5,6 @@ import Synchronization
 /// The internet of the demo: an origin on loopback that plays a `DemoPlan`.
 final class DemoOrigin: Sendable {
   private struct State {
-    /// Requests for thumbnails.
     var requests = 0
     /// The number of requests that were answered with 304.
     var confirmed = 0
@@ -16,7 +15,6 @@ final class DemoOrigin: Sendable {
     /// CPU of the origin's threads that have ended, and of the one that runs; in nanoseconds.
     var pastCPU: Int64 = 0
     var currentCPU: Int64 = 0
-    /// Forms that came in.
     var entries: [Entry] = []
   }
 
@@ -26,25 +24,20 @@ final class DemoOrigin: Sendable {
     let body: [UInt8]
   }
 
-  static let largePath = "/large.bin"
   static let guestbookPath = "/guestbook"
-  /// How long thumbnails are fresh.
   static let freshSeconds = 3_600
 
   let origin: ScriptedOrigin
   private let plan: DemoPlan
-  private let largeBytes: Int
   private let state = Mutex(State())
 
-  init(_ plan: DemoPlan, largeBytes: Int) throws(OriginError) {
+  init(_ plan: DemoPlan) throws(OriginError) {
     self.plan = plan
-    self.largeBytes = largeBytes
     var limits = OriginLimits()
     limits.keptRequestsMax = 1
     limits.countedPathsMax = 1
     origin = try ScriptedOrigin(limits: limits)
     origin.on(prefix: DemoPlan.path) { [weak self] request in self?.thumbnail(request) ?? .status(410) }
-    origin.on(Self.largePath) { [weak self] _ in self?.large() ?? .status(410) }
     origin.on(Self.guestbookPath) { [weak self] request in self?.enter(request) ?? .status(410) }
   }
 
@@ -56,17 +49,12 @@ final class DemoOrigin: Sendable {
 
   /// CPU that the origin itself took, in seconds, as of its last request: the demo shares a process with it.
   var seconds: Double { state.withLock { Double($0.pastCPU + $0.currentCPU) / 1e9 } }
-
-  /// Forms that came in so far.
   var entries: [Entry] { state.withLock { $0.entries } }
-
-  /// Connections are refused from now on.
   func goDown() { origin.stop() }
 
   /// Goes down in the middle of what comes: after this many more requests connections are refused.
   func goDown(after requests: Int) { state.withLock { $0.requestsUntilDown = requests } }
 
-  /// Comes back on the same port.
   func comeBack() throws(OriginError) {
     origin.stop()
     state.withLock { state in
@@ -98,8 +86,8 @@ final class DemoOrigin: Sendable {
   private func image(_ number: Int, _ request: RecordedRequest) -> Answer {
     let tag = "\"thumbnail \(number)\""
     guard request.header("If-None-Match") == tag else {
-      return Answer.bytes(Thumbnail.png(number), type: "image/png")
-        .header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
+      return Answer.bytes(Thumbnail.png(number), type: "image/png").header("ETag", tag).header(
+        "Cache-Control", "max-age=\(Self.freshSeconds)")
     }
     state.withLock { $0.confirmed += 1 }
     return Answer.status(304).header("ETag", tag).header("Cache-Control", "max-age=\(Self.freshSeconds)")
@@ -109,11 +97,6 @@ final class DemoOrigin: Sendable {
     let entry = Entry(key: request.header("Idempotency-Key"), body: request.body)
     state.withLock { $0.entries.append(entry) }
     return .text("thank you\n", status: 201)
-  }
-
-  private func large() -> Answer {
-    state.withLock { $0.requests += 1 }
-    return .pattern(largeBytes)
   }
 
   private func count(_ number: Int) -> (isFirst: Bool, goesDown: Bool) {

@@ -39,8 +39,7 @@ extension DemoRun {
     folder.remove("out")
     let (status, summary) = try fetch(folder["list.txt"], hours: hours)
     if stopped != nil { return }
-    talk.check(
-      status == (plan.missingCount > 0 ? .failedForGood : .allDone), "exit status \(status.code)")
+    talk.check(status == (plan.missingCount > 0 ? .failedForGood : .allDone), "exit status \(status.code)")
     check(summary)
     checkFiles(plan.files)
   }
@@ -52,7 +51,7 @@ extension DemoRun {
 
   func postThroughAnOutage() throws {
     talk.heading(
-      "6. A form is posted while the origin is down: it is frozen, and sent when the origin is back")
+      "5. A form is posted while the origin is down: it is frozen, and sent when the origin is back")
     origin.goDown()
     let begin = ContinuousClock.now
     let (status, ticket) = try post()

@@ -3,12 +3,8 @@ import Glibc
 import NetSpool
 import NetSpoolTesting
 
-/// The demo from its first line to its last.
 final class DemoRun {
-  /// Of the download into several streams.
-  static let largeBytes = 32 << 20
-
-  let options: DemoOptions
+  let options: DemoCommand
   let plan: DemoPlan
   let talk: DemoTalk
   let stop: StopSwitch
@@ -19,17 +15,16 @@ final class DemoRun {
   let environment: Environment
   private(set) var numbers = DemoNumbers()
 
-  init(_ options: DemoOptions, environment: Environment, stop: StopSwitch, reactor: any Reactor) throws {
+  init(_ options: DemoCommand, environment: Environment, stop: StopSwitch, reactor: any Reactor) throws {
     self.options = options
     self.stop = stop
     self.reactor = reactor
     // A cluster's shard variables are not meant for the demo.
     self.environment = Environment { ["NO_COLOR", "TMPDIR"].contains($0) ? environment[$0] : nil }
     console = .standardError(environment)
-    talk = DemoTalk(
-      isQuiet: options.quiet, isColoured: isatty(1) == 1 && environment["NO_COLOR"] == nil)
+    talk = DemoTalk(isQuiet: options.quiet, isColoured: isatty(1) == 1 && environment["NO_COLOR"] == nil)
     plan = DemoPlan(count: options.count)
-    origin = try DemoOrigin(plan, largeBytes: Self.largeBytes)
+    origin = try DemoOrigin(plan)
     folder = try DemoFolder(in: Ledger.temporaryDirectory(environment))
   }
 
@@ -37,10 +32,7 @@ final class DemoRun {
   func run() throws -> JobStatus {
     defer { folder.remove() }
     talk.note("an origin on 127.0.0.1:\(origin.origin.port) plays the internet; files go to \(folder.path)")
-    for part in [
-      fetchAll, fetchFromTheCache, fetchAfterAnHour, fetchThroughAnOutage, fetchIntoSeveralStreams,
-      postThroughAnOutage,
-    ] {
+    for part in [fetchAll, fetchFromTheCache, fetchAfterAnHour, fetchThroughAnOutage, postThroughAnOutage] {
       try part()
       if let status = stopped { return status }
     }
@@ -63,9 +55,9 @@ final class DemoRun {
   /// One `fetch`, as the command would do it.
   ///
   /// - Parameter hours: so much later than now, for the cache.
-  func fetch(
-    _ list: String, _ more: [String] = [], hours: Int64 = 0
-  ) throws -> (status: JobStatus, summary: Summary) {
+  func fetch(_ list: String, _ more: [String] = [], hours: Int64 = 0) throws -> (
+    status: JobStatus, summary: Summary
+  ) {
     var arguments = [list, "--output", folder["out"], "--cache", folder["cache"]] + more
     if case .fixed(let count) = options.jobs { arguments += ["--jobs", "\(count)"] }
     arguments += ["--progress", options.progress.rawValue]
@@ -130,23 +122,6 @@ extension DemoRun {
       "\(HumanText.count(second.list.resumed)) were done before, only the other \(HumanText.count(asked)) were asked for"
     )
     checkFiles(plan.files + plan.moreFiles)
-  }
-
-  private func fetchIntoSeveralStreams() throws {
-    talk.heading("5. One download into two files and a pipe at once")
-    let requests = origin.requests
-    numbers.notePeak()
-    let url = origin.origin.url(DemoOrigin.largePath)
-    let outcome = try DemoStreams(folder: folder, url: url, bytes: Self.largeBytes).run()
-    let size = HumanText.bytes(Int64(Self.largeBytes))
-    talk.check(
-      origin.requests - requests == 1, "one request for \(size) in \(HumanText.decimal(outcome.seconds)) s")
-    let digest = outcome.digests.first.flatMap { $0 }
-    talk.check(
-      digest != nil && outcome.digests.count == 3 && outcome.digests.allSatisfy { $0 == digest },
-      "three equal digests: SHA-256 \(digest?.prefix(16) ?? "none")...")
-    talk.check(
-      outcome.areWhole && outcome.piped == Int64(Self.largeBytes), "both files and the pipe have every byte")
   }
 
   func checkFiles(_ files: [(name: String, number: Int)]) {

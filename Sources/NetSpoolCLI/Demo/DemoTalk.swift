@@ -13,7 +13,6 @@ final class DemoTalk {
   }
 
   func heading(_ text: String) { if !isQuiet { print("\n" + inBold(text)) } }
-
   func note(_ text: String) { if !isQuiet { print("  \(text)") } }
 
   /// A failed check is shown even when quiet.
@@ -27,11 +26,7 @@ final class DemoTalk {
 
   func print(_ line: String) {
     guard outputFailure == nil else { return }
-    do throws(IOFailure) {
-      try StandardOutput.write(Array("\(line)\n".utf8))
-    } catch {
-      outputFailure = error
-    }
+    do throws(IOFailure) { try StandardOutput.write(Array("\(line)\n".utf8)) } catch { outputFailure = error }
   }
 
   private func inBold(_ text: String) -> String { isColoured ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
@@ -51,7 +46,6 @@ struct DemoNumbers {
   private var wallSeconds = 0.0
   private var cpuSeconds = 0.0
   private var originSeconds = 0.0
-  private var residentBytesPeak: Int64 = 0
 
   /// Runs a fetch and notes what it cost.
   mutating func measure(_ origin: DemoOrigin, _ body: () -> JobStatus) -> JobStatus {
@@ -73,9 +67,6 @@ struct DemoNumbers {
     bytes += summary.bytes
   }
 
-  /// Called before the demo itself takes memory to look at large files.
-  mutating func notePeak() { residentBytesPeak = ProcessUsage.residentBytesPeak }
-
   func print(_ talk: DemoTalk) {
     talk.heading("The fetches in numbers")
     let client = max(0, cpuSeconds - originSeconds)
@@ -90,7 +81,7 @@ struct DemoNumbers {
     talk.number(
       HumanText.decimal(client / Double(max(1, requests)) * 1e6),
       "us of CPU per request, without the origin's")
-    talk.number(HumanText.bytes(residentBytesPeak), "resident at most, origin included")
+    talk.number(HumanText.bytes(ProcessUsage.residentBytesPeak), "resident at most, origin included")
   }
 
   private func perSecond(_ amount: Double) -> Double { wallSeconds > 0 ? amount / wallSeconds : 0 }

@@ -9,7 +9,6 @@ struct FrozenKeeper {
   var environment = Environment.process
   var print: ([UInt8]) throws(IOFailure) -> Void = StandardOutput.write
 
-  /// What waits.
   func waiting() throws -> [FrozenOperation] { try withStore { $0.engine.frozenOperations } ?? [] }
 
   func list(dead: Bool, asJSON: Bool) throws -> JobStatus {
@@ -17,55 +16,44 @@ struct FrozenKeeper {
     let now = WallTime.now
     if asJSON {
       try print(dead ? letters.flatMap(FrozenJSON.dead) : waiting.flatMap(FrozenJSON.waiting))
-    } else if dead {
-      try print(Array((letters.isEmpty ? "no dead letters\n" : FrozenText.dead(letters, now: now)).utf8))
     } else {
-      try print(Array((waiting.isEmpty ? "nothing waits\n" : FrozenText.waiting(waiting, now: now)).utf8))
-      if !letters.isEmpty { console.message("netspool: \(deadLetters(letters.count))") }
+      let text = dead ? FrozenText.dead(letters, now: now) : FrozenText.waiting(waiting, now: now)
+      try print(Array(text.utf8))
+    }
+    if !asJSON, !dead, !letters.isEmpty {
+      let count = HumanText.plural(letters.count, "dead letter", "dead letters")
+      console.message("netspool: \(count): " + FrozenAdvice.command(["list", "--dead"], place))
     }
     return .allDone
   }
 
-  /// How a request is shown.
   enum Form { case text, curl, json }
 
   func show(_ ids: [UInt64], as form: Form) throws -> JobStatus {
     let now = WallTime.now
     return try change(ids, among: { _ in [] }) { hold, id in
-      if let request = hold.engine.frozenOperations.first(where: { $0.id == id }) {
-        switch form {
-        case .text: try print(Array(FrozenText.facts(request, now: now).utf8))
-        case .curl: try print(Array("\(request.curlCommand)\n".utf8))
-        case .json: try print(FrozenJSON.waiting(request))
-        }
-        return nil
-      }
-      guard let letter = hold.engine.deadLetters.first(where: { $0.id == id }) else {
-        return "there is no request #\(id)"
-      }
+      let waiting = hold.engine.frozenOperations.first { $0.id == id }
+      let letter = hold.engine.deadLetters.first { $0.id == id }
+      if waiting == nil, letter == nil { return "there is no request #\(id)" }
       guard form != .json else {
-        try print(FrozenJSON.dead(letter))
+        try print(waiting.map(FrozenJSON.waiting) ?? letter.map(FrozenJSON.dead) ?? [])
         return nil
       }
-      guard let request = letter.operation else { return "the request of #\(id) is not there any more" }
-      try print(
-        Array((form == .curl ? "\(request.curlCommand)\n" : FrozenText.facts(request, letter, now: now)).utf8)
-      )
+      guard let request = waiting ?? letter?.operation else {
+        return "the request of #\(id) is not there any more"
+      }
+      let text = form == .curl ? "\(request.curlCommand)\n" : FrozenText.facts(request, letter, now: now)
+      try print(Array(text.utf8))
       return nil
     }
-  }
-
-  private func deadLetters(_ count: Int) -> String {
-    "\(HumanText.plural(count, "dead letter", "dead letters")): "
-      + FrozenAdvice.command(["list", "--dead"], place)
   }
 
   /// - Parameter ids: nil is all.
   func revive(_ ids: [UInt64]?) throws -> JobStatus {
     try change(ids, among: { $0.engine.deadLetters.map(\.id) }) { hold, id in
-      do throws(NetworkError) {
-        try hold.engine.revive(id: id)
-      } catch { return "there is no dead letter #\(id) whose request is still there" }
+      do throws(NetworkError) { try hold.engine.revive(id: id) } catch {
+        return "there is no dead letter #\(id) whose request is still there"
+      }
       hold.flush()
       try print(Array("revived #\(id)\n".utf8))
       return nil
@@ -93,9 +81,7 @@ struct FrozenKeeper {
   private func change(
     _ ids: [UInt64]?, among all: (FrozenHold) -> [UInt64], _ body: (FrozenHold, UInt64) throws -> String?
   ) throws -> JobStatus {
-    let problems = try withStore { hold in
-      try (ids ?? all(hold)).compactMap { id in try body(hold, id) }
-    }
+    let problems = try withStore { hold in try (ids ?? all(hold)).compactMap { id in try body(hold, id) } }
     let refused = problems ?? (ids ?? []).map { "there is no request #\($0)" }
     for problem in refused { console.message("netspool: \(problem)") }
     return refused.isEmpty ? .allDone : .failedForGood
@@ -112,31 +98,19 @@ struct FrozenKeeper {
   }
 }
 
-/// The frozen store of one command, and what its engine may do with it.
+/// The frozen store of one command, and what its engine may do with it: send nothing unless told otherwise.
 struct FrozenSettings: Sendable {
   let directory: String
-  /// How long another process that has the store is waited for, in seconds. Most have it for a moment only.
-  var patience = 2.0
-  /// Of one attempt.
   var timeoutSeconds = Double(RequestOptions.timeoutSeconds)
   /// How servers are reached: proxy, authorities. Without it, as the environment says.
   var connection: (@Sendable (inout NetworkEngine.Configuration) -> Void)?
-  /// Which requests may be sent; none unless told otherwise.
-  var maySend: @Sendable (FrozenOperation) -> Bool = { _ in false }
-  /// Values for fields that are not in the store.
-  var secrets: (@Sendable (FrozenOperation) -> NetworkRequest.Headers)?
+  var freezing = FreezeConfiguration()
 
   init(_ place: FrozenPlace, _ environment: Environment) throws(StoreFailure) {
     guard let path = place.path(environment) else { throw .nowhere(.frozen) }
     directory = path
-  }
-
-  var freezing: FreezeConfiguration {
-    var freezing = FreezeConfiguration()
-    freezing.directory = directory
-    freezing.maySend = maySend
-    freezing.secrets = secrets
-    return freezing
+    freezing.directory = path
+    freezing.maySend = { _ in false }
   }
 }
 
@@ -170,9 +144,7 @@ final class FrozenHold {
     configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
     configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
     engine = try NetworkEngine(configuration: configuration)
-    do throws(StoreFailure) {
-      try open(settings)
-    } catch {
+    do throws(StoreFailure) { try open(settings) } catch {
       engine.configuration.queue.close()
       throw error
     }
@@ -184,11 +156,9 @@ final class FrozenHold {
   }
 
   private func open(_ settings: FrozenSettings) throws(StoreFailure) {
-    let deadline = ContinuousClock.now + .seconds(settings.patience)
+    let deadline = ContinuousClock.now + Self.patience
     while true {
-      do throws(NetworkError) {
-        return try engine.useFreezing(settings.freezing)
-      } catch {
+      do throws(NetworkError) { return try engine.useFreezing(settings.freezing) } catch {
         guard error.code == .storeInUse, ContinuousClock.now < deadline else {
           throw StoreFailure(.frozen, directory, error)
         }
@@ -198,6 +168,8 @@ final class FrozenHold {
     }
   }
 
+  /// How long another process that has the store is waited for. Most have it for a moment only.
+  private static let patience = Duration.seconds(2)
   private static let retryMicroseconds: UInt32 = 20_000
   /// More than any disk should take.
   private static let writeSeconds = 30.0

@@ -1,6 +1,5 @@
 import NetSpool
 
-/// Frozen requests as people read them.
 enum FrozenText {
   /// `#12 POST https://example.org/`
   static func name(_ request: FrozenOperation) -> String {
@@ -10,11 +9,10 @@ enum FrozenText {
   /// `sent #12 POST https://example.org/: 200, 1 attempt`
   static func outcome(_ outcome: ThawedOutcome) -> String {
     let name = "#\(outcome.id) \(outcome.method) \(URLText.masked(outcome.url))"
+    let attempts = HumanText.plural(outcome.attempts, "attempt", "attempts")
     switch outcome.result {
-    case .success(let response): return "sent \(name): \(response.status), \(attempts(outcome.attempts))"
-    case .failure(let error):
-      let reason = error.reason.map { " (\($0))" } ?? ""
-      return "dead \(name): \(error.code)\(reason), \(attempts(outcome.attempts))"
+    case .success(let response): return "sent \(name): \(response.status), \(attempts)"
+    case .failure(let error): return "dead \(name): \(text(error)), \(attempts)"
     }
   }
 
@@ -24,32 +22,16 @@ enum FrozenText {
     return "\(words.dropLast().joined(separator: ", ")) and \(last)"
   }
 
-  /// `2 attempts`
-  static func attempts(_ count: Int) -> String {
-    HumanText.plural(count, "attempt", "attempts")
-  }
-
   /// Why it has not been sent yet; nil when nothing went wrong so far.
   static func trouble(_ request: FrozenOperation) -> String? {
     if let status = request.lastStatus { return "status \(status)" }
     return request.lastError?.description
   }
 
-  /// Columns as wide as their widest entry; the last one goes on to the end of the line.
-  static func table(_ rows: [[String]]) -> String {
-    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].utf8.count }.max() ?? 0 }
-    return rows.map { row in
-      let cells = row.enumerated().map { column, text in
-        column == row.count - 1
-          ? text : text + String(repeating: " ", count: widths[column] - text.utf8.count)
-      }
-      return cells.joined(separator: "  ") + "\n"
-    }.joined()
-  }
-
   static func waiting(_ requests: [FrozenOperation], now: Duration) -> String {
+    if requests.isEmpty { return "nothing waits\n" }
     let head = ["#", "method", "bytes", "age", "expires", "attempts", "last error", "needs", "tag", "URL"]
-    return table(
+    return HumanText.table(
       [head]
         + requests.map { request in
           [
@@ -63,15 +45,16 @@ enum FrozenText {
   }
 
   static func dead(_ letters: [FrozenDeadLetter], now: Duration) -> String {
+    if letters.isEmpty { return "no dead letters\n" }
     let head = ["#", "method", "died", "attempts", "reason", "tag", "URL"]
-    return table(
+    return HumanText.table(
       [head]
         + letters.map { letter in
-          [
-            "\(letter.id)", letter.operation.map { "\($0.method)" } ?? "-",
-            "\(HumanText.span(now - letter.diedAt)) ago",
-            letter.operation.map { "\($0.attempts)" } ?? "-", reason(letter),
-            letter.operation?.tag ?? "-", letter.operation.map { URLText.masked($0.url) } ?? "-",
+          let request = letter.operation
+          return [
+            "\(letter.id)", request.map { "\($0.method)" } ?? "-",
+            "\(HumanText.span(now - letter.diedAt)) ago", request.map { "\($0.attempts)" } ?? "-",
+            reason(letter), request?.tag ?? "-", request.map { URLText.masked($0.url) } ?? "-",
           ]
         })
   }
@@ -82,21 +65,23 @@ enum FrozenText {
       letter.map { "dead for \(HumanText.span(now - $0.diedAt)): \(reason($0))" }
       ?? (request.isBeingSent ? "being sent" : "waits")
     var facts = [
-      ("state", state), ("age", HumanText.span(now - request.createdAt)),
-      ("attempts", "\(request.attempts)"), ("last error", trouble(request) ?? "-"), ("lane", request.lane),
-      ("key", request.idempotencyKey), ("tag", request.tag ?? "-"),
-      ("needs", request.secretFields.isEmpty ? "-" : list(request.secretFields)),
+      ("state", state), ("age", HumanText.span(now - request.createdAt)), ("attempts", "\(request.attempts)"),
+      ("last error", trouble(request) ?? "-"), ("lane", request.lane), ("key", request.idempotencyKey),
+      ("tag", request.tag ?? "-"), ("needs", request.secretFields.isEmpty ? "-" : list(request.secretFields)),
       ("body", HumanText.bytes(Int64(request.bodyBytes))), ("request", request.curlCommand),
     ]
     if letter == nil { facts.insert(("expires", "in " + HumanText.span(request.expiresAt - now)), at: 2) }
-    return name(request) + "\n" + table(facts.map { ["  \($0)", $1] })
+    return name(request) + "\n" + HumanText.table(facts.map { ["  \($0)", $1] })
   }
 
   /// `frozenRejected (422)`
-  static func reason(_ letter: FrozenDeadLetter) -> String {
-    let reason = "\(letter.error.code)" + (letter.error.reason.map { " (\($0))" } ?? "")
-    return letter.isOutcomeUnknown && letter.error.code != .outcomeUnknown
-      ? "\(reason), may have arrived" : reason
+  private static func text(_ error: NetworkError) -> String {
+    "\(error.code)" + (error.reason.map { " (\($0))" } ?? "")
+  }
+
+  private static func reason(_ letter: FrozenDeadLetter) -> String {
+    let mayHaveArrived = letter.isOutcomeUnknown && letter.error.code != .outcomeUnknown
+    return text(letter.error) + (mayHaveArrived ? ", may have arrived" : "")
   }
 }
 
@@ -117,9 +102,9 @@ extension HumanText {
 enum FrozenLine {
   /// Returns those that will be sent when only requests that `maySend` says so are; the others, with the one that each waits for, which
   /// is itself when it may not be sent.
-  static func split(
-    _ requests: [FrozenOperation], _ maySend: (FrozenOperation) -> Bool
-  ) -> (ready: [FrozenOperation], held: [(request: FrozenOperation, behind: FrozenOperation)]) {
+  static func split(_ requests: [FrozenOperation], _ maySend: (FrozenOperation) -> Bool) -> (
+    ready: [FrozenOperation], held: [(request: FrozenOperation, behind: FrozenOperation)]
+  ) {
     var heads: [String: FrozenOperation] = [:]
     var ready: [FrozenOperation] = []
     var held: [(request: FrozenOperation, behind: FrozenOperation)] = []
@@ -210,9 +195,7 @@ enum FrozenJSON {
     json.field("createdAt", WallTime.text(at: request.createdAt))
     json.field("lastError", request.lastError?.description)
     json.field("lastStatus", request.lastStatus)
-    if !request.secretFields.isEmpty {
-      json.field("needs", request.secretFields.joined(separator: ","))
-    }
+    if !request.secretFields.isEmpty { json.field("needs", request.secretFields.joined(separator: ",")) }
   }
 
   private static func line(_ body: (inout JSONText) -> Void) -> [UInt8] { JSONText.object(body) + [0x0A] }

@@ -26,14 +26,12 @@ struct ThawRun {
     func lets(_ id: UInt64) -> Bool { ids.withLock { $0.contains(id) } }
   }
 
-  /// What came of it.
   fileprivate struct Tally {
     var sent = 0
     var dead = 0
     /// The requests that are to be sent and are not.
     var left: Set<UInt64>
     var held = 0
-    /// Why an outcome could not be printed.
     var failure: IOFailure?
   }
 
@@ -46,8 +44,8 @@ struct ThawRun {
     let gate = Gate()
     var settings = try FrozenSettings(options.place, environment)
     let secrets = secrets
-    settings.maySend = { gate.lets($0.id) }
-    if !options.header.isEmpty { settings.secrets = { secrets.only($0.secretFields) } }
+    settings.freezing.maySend = { gate.lets($0.id) }
+    if !options.header.isEmpty { settings.freezing.secrets = { secrets.only($0.secretFields) } }
     guard try FrozenFiles.hasStore(in: settings.directory) else { return nothing() }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
@@ -86,9 +84,7 @@ struct ThawRun {
     try engine.onThawed { outcome in
       do throws(IOFailure) {
         try print(asJSON ? FrozenJSON.outcome(outcome) : Array("\(FrozenText.outcome(outcome))\n".utf8))
-      } catch {
-        inbox.put(.unprinted(error))
-      }
+      } catch { inbox.put(.unprinted(error)) }
       inbox.put(.ended(outcome.id, isSent: (try? outcome.result.get()) != nil))
     }
     engine.thaw()

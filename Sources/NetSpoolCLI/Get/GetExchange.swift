@@ -4,9 +4,9 @@ import Synchronization
 
 /// One URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
 struct GetExchange {
-  private let makeOperation: () -> NetworkOperation
+  let makeOperation: () -> NetworkOperation
   /// Of the last attempt.
-  private var operation: NetworkOperation
+  var operation: NetworkOperation
   let engine: NetworkEngine
   let arguments: any ExchangeOptions
   let console: Console
@@ -14,24 +14,14 @@ struct GetExchange {
   let asked: Asked
   /// Of all that are asked, from 0.
   let number: Int
-  let talk: GetTalk?
-
-  private var known = WriteOut.Facts()
-
-  init(
-    makeOperation: @escaping () -> NetworkOperation, engine: NetworkEngine, arguments: any ExchangeOptions,
-    console: Console, stop: StopSwitch, asked: Asked, number: Int, talk: GetTalk?
-  ) {
-    (self.talk, self.asked) = (talk, asked)
-    (self.makeOperation, operation) = (makeOperation, makeOperation())
-    (self.engine, self.arguments) = (engine, arguments)
-    (self.console, self.stop, self.number) = (console, stop, number)
-  }
+  let watch: WireWatch?
+  var known = WriteOut.Facts()
 
   private var options: TargetOptions { arguments.target }
 
   mutating func run() throws -> JobStatus {
     let target = try makeTarget()
+    watch?.begin()
     let progress = makeProgress(target)
     let end = arguments.request.retryMaxTime?.span.map { MonotonicTime.now + $0.nanoseconds }
     var (result, attempts) = (try exchange(target, progress), 0)
@@ -41,6 +31,7 @@ struct GetExchange {
         end.map({ $0 > MonotonicTime.now }) ?? true
       else { break }
       operation = makeOperation()
+      watch?.begin(isAgain: true)
       result = try exchange(target, progress)
     }
     known.fileName = target.fileName
@@ -53,18 +44,12 @@ struct GetExchange {
     return target.isFile && error.brokeOff
   }
 
-  private func exchange(_ target: GetTarget, _ progress: ByteProgress?) throws
-    -> Result<NetworkResponse, NetworkError>
-  {
-    talk?.begin()
-    if let talk { operation.addDownloadStream(talk) }
-    if let dump = options.dumpHeader, !options.head {
-      operation.addDownloadStream(
-        HeadDumpStream { bytes throws(IOFailure) in try Self.dump(bytes, to: dump) })
-    }
-    var stream = try stream(to: target)
-    if let condition { stream = ConditionStream(stream, condition) }
-    if !options.head { operation.addDownloadStream(options.include ? HeadedStream(stream) : stream) }
+  private func exchange(
+    _ target: GetTarget, _ progress: ByteProgress?
+  ) throws -> Result<NetworkResponse, NetworkError> {
+    if let watch { operation.addDownloadStream(watch) }
+    let stream = try stream(to: target)
+    if !options.head { operation.addDownloadStream(behindHead(stream)) }
     if let progress {
       operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
     }
@@ -85,12 +70,12 @@ struct GetExchange {
     return facts
   }
 
-  private mutating func status(
-    after result: Result<NetworkResponse, NetworkError>, _ target: GetTarget
-  ) throws -> JobStatus {
+  private mutating func status(after result: Result<NetworkResponse, NetworkError>, _ target: GetTarget)
+    throws -> JobStatus
+  {
     switch result {
     case .success(let response):
-      talk?.received(response)
+      watch?.received(response)
       known.response = response
       if let path = options.etagSave, response.status != 304 {
         try EntityTag.save(response.headers, to: path)
@@ -101,22 +86,22 @@ struct GetExchange {
       }
       return .allDone
     case .failure(let error):
-      if let response = error.response { talk?.received(response) }
+      if let response = error.response { watch?.received(response) }
       (known.response, known.error) = (error.response, error)
       return try status(of: error, target)
     }
   }
 
-  /// Streams see the body of a status of 200 to 299. What else came, and the head alone, is here.
-  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget) throws {
-    let wasStreamed = !options.head && (200..<300).contains(response.status)
-    if wasStreamed { return }
-    var bytes: [UInt8] = []
-    let head = HeadText.bytes(response.httpVersion, response.status, response.headers)
-    if options.include || options.head { bytes += head }
-    if let dump = options.dumpHeader { try Self.dump(head, to: dump) }
-    bytes += [UInt8](response.body)
-    try target.check(bytes)
+  /// Streams see the body of a status of 200 to 299. What else came, the head alone and what follows a body is here.
+  private func writeUnstreamed(_ response: NetworkResponse, _ target: GetTarget, keepsBody: Bool = true)
+    throws
+  {
+    let showsHead = options.include || options.head
+    if !options.head, (200..<300).contains(response.status) {
+      let trailers = options.include ? HeadText.lines(response.trailers) : []
+      return trailers.isEmpty ? () : try target.append(trailers)
+    }
+    let bytes = (showsHead ? watch?.take() ?? [] : []) + (keepsBody ? [UInt8](response.body) : [])
     if !bytes.isEmpty { try target.publish(bytes) }
   }
 
@@ -127,10 +112,12 @@ struct GetExchange {
       if error.errno != EPIPE { say(FailureAdvice.ofWriting(error, to: target.fileName)) }
       return .localIO
     }
-    if let response = error.response, error.code == .status || error.code == .authenticationFailed,
-      options.keepsErrors(isFile: target.isFile)
-    {
-      try writeUnstreamed(response, target)
+    let keepsBody = options.keepsErrors(isFile: target.isFile)
+    if let response = error.response, error.code == .status || error.code == .authenticationFailed {
+      if keepsBody || !target.isFile { try writeUnstreamed(response, target, keepsBody: keepsBody) }
+    } else if let heads = watch?.take(), options.include || options.head, !target.isFile, !heads.isEmpty {
+      // Of what did not lead to an answer.
+      try target.publish(heads)
     }
     say(FailureAdvice.text(error, proxyKnowsUser: arguments.connection.namesProxyUser(.process)))
     if error.isOfCommandLine { return .usage }
@@ -138,14 +125,7 @@ struct GetExchange {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func say(_ text: String) {
-    if !options.isMute { console.message("netspool: \(text)") }
-  }
-
-  private static func dump(_ bytes: [UInt8], to path: String) throws(IOFailure) {
-    if path == "-" { return try StandardOutput.write(bytes) }
-    try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC).write(bytes)
-  }
+  private func say(_ text: String) { if !options.isMute { console.message("netspool: \(text)") } }
 }
 
 // MARK: How far it is
@@ -155,7 +135,7 @@ extension GetExchange {
   /// seen itself.
   private func makeProgress(_ target: GetTarget) -> ByteProgress? {
     let isWanted = target.isFile && !options.silent && !options.noProgressMeter && !options.head
-    return isWanted && console.isTerminal ? ByteProgress(console, .bar) : nil
+    return isWanted && console.isTerminal ? ByteProgress(console) : nil
   }
 
   private var condition: TimeCondition? { options.timeCond.map(TimeCondition.init) }
@@ -179,7 +159,23 @@ extension GetExchange {
     }
     guard let path = target.fileName else { throw Mistake("--continue-at goes on writing a file") }
     operation.setHeader("Range", "bytes=\(start)-")
-    return RestStream(path: path, from: start)
+    return HeadStream { head in
+      // A server that sends the whole does not know ranges.
+      let range = head.headers.values(for: "Content-Range").first ?? ""
+      guard start == 0 || head.status == 206 && range.hasPrefix("bytes \(start)-") else {
+        throw Mistake("the server does not send the rest from byte \(start) on")
+      }
+      return FileDownloadStream(path: path, append: true, digests: false)
+    }
+  }
+
+  /// With `-i` the heads before the body; with `-z` nothing of an answer that is not what was asked for.
+  private func behindHead(_ stream: any DownloadStream) -> any DownloadStream {
+    let (condition, heads) = (condition, options.include ? watch : nil)
+    if condition == nil, heads == nil { return stream }
+    return HeadStream(prefix: { heads?.take() ?? [] }) { head in
+      condition?.holds(head.headers) ?? true ? stream : nil
+    }
   }
 
   /// How long a body must be for a part to be kept of it; nil: none is.
@@ -220,7 +216,6 @@ extension GetExchange {
   }
 }
 
-/// `--remote-time`.
 enum FileTime {
   /// Gives a file the time of `Last-Modified`; one that cannot be set stays as it is.
   static func set(_ path: String, _ headers: NetworkRequest.Headers) {

@@ -18,15 +18,9 @@ struct GetRun {
     let queue = try NetworkQueue()
     let archive = try options.words.curl ? nil : options.target.har.map(HARWriter.init)
     var configuration = try configuration(queue, draft)
-    configuration.onEnd = archive?.record(configuration.headers)
-    let talk = options.target.verbose ? GetTalk() : nil
-    let watch = options.target.writeOut == nil ? nil : WireWatch()
-    if talk != nil || watch != nil {
-      configuration.onWire = { head in
-        talk?.saw(head)
-        watch?.saw(head)
-      }
-    }
+    let watch = try options.words.curl ? nil : WireWatch.wanted(by: options.target)
+    configuration.onEnd = archive?.record(configuration.headers, watch)
+    if let watch { configuration.onWire = { watch.saw($0) } }
     let engine = try NetworkEngine(configuration: configuration)
     var status = JobStatus.allDone
     do {
@@ -34,16 +28,13 @@ struct GetRun {
         queue.close()
         engine.closeCache()
       }
-      status = try run(engine, draft, talk, watch)
+      status = try run(engine, draft, watch)
     }
     if let failure = archive?.close() { throw failure }
     return status
   }
 
-  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ talk: GetTalk?, _ watch: WireWatch?)
-    throws
-    -> JobStatus
-  {
+  private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ watch: WireWatch?) throws -> JobStatus {
     try options.account.requireScope(for: options.words.arguments)
     let book = try options.account.book(environment)
     let writeOut = try WriteOut(options.target.writeOut)
@@ -51,7 +42,7 @@ struct GetRun {
       console.message("netspool: --write-out knows no %{\(name)}: it stays empty")
     }
     if !options.words.curl, let cache = try options.cacheSettings(environment) {
-      try engine.useCache(cache, console: console)
+      try engine.useCache(cache, clock: nil, console: console)
     }
     var status = JobStatus.allDone
     for (number, asked) in options.asked.enumerated() {
@@ -61,10 +52,10 @@ struct GetRun {
         continue
       }
       var exchange = GetExchange(
-        makeOperation: makeOperation, engine: engine, arguments: options, console: console, stop: stop,
-        asked: asked, number: number, talk: talk)
-      watch?.begin()
+        makeOperation: makeOperation, operation: makeOperation(), engine: engine, arguments: options,
+        console: console, stop: stop, asked: asked, number: number, watch: watch)
       let end = try exchange.run()
+      if let failure = watch?.failure { throw failure }
       var facts = exchange.facts(end)
       if let watch { facts.wire = watch.seen }
       try tell(facts, writeOut)
@@ -77,9 +68,9 @@ struct GetRun {
     return status
   }
 
-  private func configuration(
-    _ queue: NetworkQueue, _ draft: RequestDraft
-  ) throws(IOFailure) -> NetworkEngine.Configuration {
+  private func configuration(_ queue: NetworkQueue, _ draft: RequestDraft) throws(IOFailure)
+    -> NetworkEngine.Configuration
+  {
     var configuration = options.request.engineConfiguration
     options.connection.apply(to: &configuration, environment)
     configuration.omittedFields = draft.omitted
@@ -112,30 +103,27 @@ struct GetRun {
     let command = operation.curlCommand(revealingSecrets: true)
     // What cannot be sent is a comment that says why.
     if command.hasPrefix("# ") { throw Mistake(String(command.dropFirst(2))) }
-    let words = CurlWords.of(try NetSpoolTool.words.get(), for: number, omitted: draft.omitted).map(
+    let words = CurlWords.of(NetSpoolTool.words.withLock(\.self), for: number, omitted: draft.omitted).map(
       ResumeCommand.quoted)
-    try StandardOutput.write(Array("\(([command] + words).joined(separator: " "))\n".utf8))
+    try StandardOutput.write("\(([command] + words).joined(separator: " "))\n")
   }
 
   private func tell(_ facts: WriteOut.Facts, _ writeOut: WriteOut?) throws(IOFailure) {
     guard let text = writeOut?.text(facts) else { return }
-    if !text.output.isEmpty { try StandardOutput.write(Array(text.output.utf8)) }
+    if !text.output.isEmpty { try StandardOutput.write(text.output) }
     if !text.errors.isEmpty {
       try? Descriptor(borrowing: 2, named: "standard error").write(Array(text.errors.utf8))
     }
   }
 }
 
-extension JobStatus {
-  fileprivate var isSignal: Bool { if case .signal = self { true } else { false } }
-}
+extension JobStatus { fileprivate var isSignal: Bool { if case .signal = self { true } else { false } } }
 
 extension GetCommand: ExchangeOptions {
   var standardMethod: String { "GET" }
-
   func finish(_ request: inout NetworkRequest) {}
 
-  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheSettings? {
-    usesCache ? try CacheSettings(place, environment) : nil
+  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheConfiguration? {
+    cached || place.directory != nil ? try place.settings(environment) : nil
   }
 }

@@ -5,10 +5,8 @@ import NetSpool
 struct RequestDraft {
   /// Of a URL without a file to upload.
   private let method: String
-  /// Of one with a file.
   private let uploadMethod: String
   let headers: NetworkRequest.Headers
-  /// Fields that must not be sent.
   let omitted: [String]
   /// What the command line asks and is not done.
   let note: String?
@@ -86,7 +84,6 @@ struct RequestDraft {
 }
 
 extension BodyOptions {
-  /// A body in memory is at most so long.
   static let inMemoryBytesMax = 256 << 20
   private static let formType = "application/x-www-form-urlencoded"
   private static let anyType = "application/octet-stream"
@@ -168,9 +165,7 @@ final class PipeStream: UploadStream {
 
   /// Opens it, and waits for its writer.
   init(_ path: String) {
-    do throws(IOFailure) {
-      input = .success(SharedDescriptor(try Descriptor.reading(path)))
-    } catch {
+    do throws(IOFailure) { input = .success(SharedDescriptor(try Descriptor.reading(path))) } catch {
       input = .failure(error)
     }
   }
@@ -230,9 +225,7 @@ struct TimeCondition {
   func holds(_ headers: NetworkRequest.Headers) -> Bool {
     guard let time,
       let modified = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.written($0) })
-    else {
-      return true
-    }
+    else { return true }
     return isOlder ? modified <= time : modified > time
   }
 }

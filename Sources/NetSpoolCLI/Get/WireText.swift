@@ -12,7 +12,9 @@ struct WireText {
     let whole = pending[...end].split(separator: 0x0A, omittingEmptySubsequences: false).dropLast()
     pending.removeSubrange(...end)
     return whole.map { line in
-      Self.masked(String(decoding: line.last == 0x0D ? line.dropLast() : line, as: UTF8.self))
+      let line = line.last == 0x0D ? line.dropLast() : line
+      let latin1 = String(String.UnicodeScalarView(line.map(Unicode.Scalar.init)))
+      return Self.masked(String(validating: line, as: UTF8.self) ?? latin1)
     }
   }
 
@@ -21,8 +23,9 @@ struct WireText {
     guard let colon = line.firstIndex(of: ":"), !line[..<colon].contains(" ") else {
       return requestLine(line)
     }
-    let value = line[line.index(after: colon)...].drop { $0 == " " }
-    return "\(plain(String(line[..<colon]))): \(HAREntry.masked(String(line[..<colon]), String(value)))"
+    let (name, value) = (String(line[..<colon]), String(line[line.index(after: colon)...].drop { $0 == " " }))
+    let masked = HAREntry.masked(name, value)
+    return plain(masked == value ? line : "\(name): \(masked)")
   }
 
   /// `GET /path?token=... HTTP/1.1`.

@@ -1,5 +1,4 @@
 import NetSpool
-import Synchronization
 
 /// `--write-out`: a text with `%{variables}` as curl's.
 struct WriteOut {
@@ -94,38 +93,6 @@ struct WriteOut {
   }
 }
 
-/// What is seen of the wire, for those variables that an answer does not tell.
-final class WireWatch: Sendable {
-  struct Seen {
-    var remote = (address: "", port: 0)
-    var local = (address: "", port: 0)
-    var headBytesSent: Int64 = 0
-    var headBytesReceived: Int64 = 0
-    /// Local ports: each connection has one.
-    var ports: Set<Int> = []
-  }
-
-  private let state = Mutex(Seen())
-
-  var seen: Seen { state.withLock(\.self) }
-
-  /// Another URL is asked.
-  func begin() { state.withLock { $0 = Seen() } }
-
-  /// For an engine's `onWire`.
-  func saw(_ head: WireHead) {
-    state.withLock { seen in
-      switch head {
-      case .sent(let bytes): seen.headBytesSent += Int64(bytes.count)
-      case .received(let bytes): seen.headBytesReceived += Int64(bytes.count)
-      case .connection(let remote, let local):
-        (seen.remote, seen.local) = (remote, local)
-        if local.port > 0 { seen.ports.insert(local.port) }
-      }
-    }
-  }
-}
-
 extension WriteOut.Facts {
   /// A variable's value. curl writes each in its own way, and JSON in another.
   enum Value {
@@ -158,83 +125,52 @@ extension WriteOut.Facts {
     }
   }
 
-  private static let names = [
-    "content_type", "errormsg", "exitcode", "filename_effective", "http_code", "http_connect", "http_version",
-    "local_ip", "local_port", "method", "num_connects", "num_headers", "num_redirects", "num_retries",
-    "redirect_url", "referer", "remote_ip", "remote_port", "response_code", "scheme", "size_download",
-    "size_header", "size_request", "size_upload", "speed_download", "speed_upload", "time_appconnect",
-    "time_connect", "time_namelookup", "time_pretransfer", "time_redirect", "time_starttransfer",
-    "time_total",
-    "url", "url_effective", "urlnum",
+  /// The variables in the order of their names, as curl's JSON has them. Times are all from the start.
+  private static let table: [(name: String, value: @Sendable (Self) -> Value)] = [
+    ("content_type", { .text($0.response?.headers.values(for: "Content-Type").first) }),
+    ("errormsg", { .text($0.error.map { FailureAdvice.text($0) }) }),
+    ("exitcode", { .number(Int64($0.exitStatus.code)) }), ("filename_effective", { .text($0.fileName) }),
+    ("http_code", { .status($0.response?.status ?? 0) }), ("http_connect", { _ in .status(0) }),
+    ("http_version", { .text($0.response.map { String($0.httpVersion.dropFirst("HTTP/".count)) } ?? "0") }),
+    ("local_ip", { .text($0.wire.local.address) }), ("local_port", { .number(Int64($0.wire.local.port)) }),
+    ("method", { .text($0.method) }),
+    ("num_connects", { .number($0.metrics?.connectionReused == true ? 0 : Int64($0.wire.ports.count)) }),
+    ("num_headers", { .number(Int64($0.response?.headers.count ?? 0)) }),
+    ("num_redirects", { .number(Int64($0.metrics?.redirects ?? 0)) }),
+    ("num_retries", { .number(Int64(max(0, ($0.metrics?.attempts ?? $0.error?.attempts ?? 1) - 1))) }),
+    ("redirect_url", { .text($0.response?.redirectURL) }), ("referer", { _ in .text(nil) }),
+    ("remote_ip", { .text($0.wire.remote.address) }),
+    ("remote_port", { .number(Int64($0.wire.remote.port)) }),
+    ("response_code", { .status($0.response?.status ?? 0) }),
+    ("scheme", { .text($0.url.lowercased().hasPrefix("https") ? "HTTPS" : "HTTP") }),
+    ("size_download", { .number($0.metrics?.bytesReceived ?? 0) }),
+    ("size_header", { .number($0.wire.headBytesReceived) }),
+    ("size_request", { .number($0.wire.headBytesSent) }),
+    ("size_upload", { .number($0.metrics?.bytesSent ?? 0) }),
+    ("speed_download", { $0.speed($0.metrics?.bytesReceived) }),
+    ("speed_upload", { $0.speed($0.metrics?.bytesSent) }),
+    ("time_appconnect", { .time($0.tls == .zero ? .zero : $0.connected + $0.tls) }),
+    ("time_connect", { .time($0.connected) }),
+    ("time_namelookup", { .time($0.metrics?.nameLookup ?? .zero) }),
+    ("time_pretransfer", { .time($0.connected + $0.tls) }), ("time_redirect", { _ in .time(.zero) }),
+    ("time_starttransfer", { .time($0.metrics?.firstByte ?? .zero) }),
+    ("time_total", { .time($0.metrics?.total ?? .zero) }), ("url", { .text($0.url) }),
+    ("url_effective", { .text($0.response?.finalURL ?? $0.url) }), ("urlnum", { .number(Int64($0.number)) }),
   ]
+
+  private var metrics: NetworkResponse.Metrics? { response?.metrics }
+  private var tls: Duration { metrics?.tlsHandshake ?? .zero }
+  private var connected: Duration { (metrics?.nameLookup ?? .zero) + (metrics?.connect ?? .zero) }
+
+  private func speed(_ bytes: Int64?) -> Value {
+    .number(Int64(Double(bytes ?? 0) / max(metrics?.total.seconds ?? 1, 1e-6)))
+  }
 
   /// The value of a variable; nil for one that is not known.
   subscript(_ name: String) -> Value? {
     if name.hasPrefix("url.") { return Self.part(name.dropFirst(4), of: url) }
     if name.hasPrefix("urle.") { return Self.part(name.dropFirst(5), of: response?.finalURL ?? url) }
-    return answer(name) ?? moved(name) ?? time(name)
-  }
-
-  private func answer(_ name: String) -> Value? {
-    switch name {
-    case "http_code", "response_code": .status(response?.status ?? 0)
-    case "http_connect": .status(0)
-    case "url": .text(url)
-    case "url_effective": .text(response?.finalURL ?? url)
-    case "urlnum": .number(Int64(number))
-    case "method": .text(method)
-    case "scheme": .text(url.lowercased().hasPrefix("https") ? "HTTPS" : "HTTP")
-    case "content_type": .text(response?.headers.values(for: "Content-Type").first)
-    case "redirect_url": .text(response?.redirectURL)
-    case "referer": .text(nil)
-    case "filename_effective": .text(fileName)
-    case "http_version": .text(response.map { String($0.httpVersion.dropFirst("HTTP/".count)) } ?? "0")
-    case "exitcode": .number(Int64(exitStatus.code))
-    case "errormsg": .text(error.map { FailureAdvice.text($0) })
-    case "remote_ip": .text(wire.remote.address)
-    case "remote_port": .number(Int64(wire.remote.port))
-    case "local_ip": .text(wire.local.address)
-    case "local_port": .number(Int64(wire.local.port))
-    default: nil
-    }
-  }
-
-  private func moved(_ name: String) -> Value? {
-    let metrics = response?.metrics
-    let (received, sent) = (metrics?.bytesReceived ?? 0, metrics?.bytesSent ?? 0)
-    func speed(_ bytes: Int64) -> Value {
-      .number(Int64(Double(bytes) / max(metrics?.total.seconds ?? 1, 1e-6)))
-    }
-    return switch name {
-    case "num_redirects": .number(Int64(metrics?.redirects ?? 0))
-    case "num_connects": .number(Int64(metrics?.connectionReused == true ? 0 : wire.ports.count))
-    case "num_headers": .number(Int64(response?.headers.count ?? 0))
-    case "num_retries": .number(Int64(max(0, (metrics?.attempts ?? error?.attempts ?? 1) - 1)))
-    case "size_download": .number(received)
-    case "size_upload": .number(sent)
-    case "size_header": .number(wire.headBytesReceived)
-    case "size_request": .number(wire.headBytesSent)
-    case "speed_download": speed(received)
-    case "speed_upload": speed(sent)
-    default: nil
-    }
-  }
-
-  /// As curl counts them: all from the start.
-  private func time(_ name: String) -> Value? {
-    let metrics = response?.metrics
-    let (lookup, tls) = (metrics?.nameLookup ?? .zero, metrics?.tlsHandshake ?? .zero)
-    let connected = lookup + (metrics?.connect ?? .zero)
-    return switch name {
-    case "time_namelookup": .time(lookup)
-    case "time_connect": .time(connected)
-    case "time_appconnect": .time(tls == .zero ? .zero : connected + tls)
-    case "time_pretransfer": .time(connected + tls)
-    case "time_starttransfer": .time(metrics?.firstByte ?? .zero)
-    case "time_total": .time(metrics?.total ?? .zero)
-    case "time_redirect": .time(.zero)
-    default: nil
-    }
+    return Self.table.first { $0.name == name }?.value(self)
   }
 
   private static func part(_ name: Substring, of url: String) -> Value? {
@@ -252,10 +188,9 @@ extension WriteOut.Facts {
     }
   }
 
-  /// All variables as an object on one line.
   fileprivate var json: String {
     let json = JSONText.object { json in
-      for name in Self.names { json.field(name, raw: self[name]?.json ?? []) }
+      for (name, value) in Self.table { json.field(name, raw: value(self).json) }
     }
     return String(decoding: json, as: UTF8.self)
   }

@@ -60,18 +60,16 @@ final class HelperDecoder: PictureDecoder {
   // MARK: Processes
 
   /// An idle one, or a new one. Without any, who waits for a descriptor or a process of the system does so until `deadline`.
-  private func take(
-    until deadline: ContinuousClock.Instant, _ isUnwanted: @Sendable () -> Bool
-  ) throws(PictureRejection) -> PictureHelper {
+  private func take(until deadline: ContinuousClock.Instant, _ isUnwanted: @Sendable () -> Bool)
+    throws(PictureRejection) -> PictureHelper
+  {
     while true {
       let idle = state.withLock { state in
         if state.idle.isEmpty { state.helpers += 1 }
         return state.idle.popLast()
       }
       if let idle { return idle }
-      do throws(IOFailure) {
-        return try start()
-      } catch {
+      do throws(IOFailure) { return try start() } catch {
         let others = state.withLock { state in
           state.helpers -= 1
           return state.helpers
@@ -86,15 +84,11 @@ final class HelperDecoder: PictureDecoder {
   }
 
   private func giveBack(_ helper: PictureHelper) {
-    state.withLock { state in
-      if helper.isAlive { state.idle.append(helper) } else { state.helpers -= 1 }
-    }
+    state.withLock { state in if helper.isAlive { state.idle.append(helper) } else { state.helpers -= 1 } }
   }
 
   private func start() throws(IOFailure) -> PictureHelper {
-    do throws(IOFailure) {
-      return try PictureHelper(command)
-    } catch {
+    do throws(IOFailure) { return try PictureHelper(command) } catch {
       guard Self.isOfDescriptors(error.code) else { throw error }
     }
     state.withLock { Self.release(&$0) }

@@ -24,9 +24,7 @@ final class ImageGate: Sendable {
   }
 
   /// A name that no other body has, in the target's folder, so that a rename is all that is left to do.
-  func landing(for target: String?) -> String {
-    OwnName.beside(target ?? "\(folder ?? ".")/")
-  }
+  func landing(for target: String?) -> String { OwnName.beside(target ?? "\(folder ?? ".")/") }
 
   /// Looks at what has landed and gives it its name or removes it. The answer comes on a thread of the gate's.
   func judge(_ landing: String, _ target: String?, then: @escaping @Sendable (Verdict) -> Void) {
@@ -95,7 +93,6 @@ final class ImageGate: Sendable {
   }
 
   var bytes: RawSpan {
-    @_lifetime(borrow self)
-    get { unsafe _overrideLifetime(memory.bytes, borrowing: self) }
+    @_lifetime(borrow self) get { unsafe _overrideLifetime(memory.bytes, borrowing: self) }
   }
 }

@@ -28,7 +28,6 @@ final class PictureHelper: Sendable {
   /// Its death, of whatever cause, is what ends it: a process that waits for its next question sees the socket closed.
   deinit { end() }
 
-  /// Whether it can be asked again.
   var isAlive: Bool { !hasEnded.load(ordering: .relaxed) }
 
   /// Asks, and blocks for the answer. One that is late, or wanted by nobody, is killed.
@@ -80,7 +79,6 @@ final class PictureHelper: Sendable {
     return bytes
   }
 
-  /// Once.
   private func end() {
     guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
     close(socket)

@@ -6,7 +6,6 @@ import NetSpoolImages
 /// `--thumbnail`: from an operation to a file with a thumbnail, or to the reason why there is none.
 final class ThumbnailMaker: Sendable {
   private let transform: ThumbnailTransform
-  /// As results have it.
   private let transformText: String
   private let decoder = HelperDecoder()
   private let pool: PicturePool
@@ -45,9 +44,7 @@ final class ThumbnailMaker: Sendable {
   private func outcome(of made: NetworkThumbnail, _ parcel: Sender.Parcel) -> FetchOutcome {
     var outcome = FetchOutcome(made.response, after: parcel.attempts)
     if let path = parcel.path {
-      do throws(IOFailure) {
-        try WholeFile.replace(path, [UInt8](made.body))
-      } catch {
+      do throws(IOFailure) { try WholeFile.replace(path, [UInt8](made.body)) } catch {
         return FetchOutcome(local: error.code)
       }
     }

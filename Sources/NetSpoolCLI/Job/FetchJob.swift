@@ -17,11 +17,9 @@ final class FetchJob {
   struct Outputs {
     var results: ResultsWriter?
     var failed: FailedWriter?
-    /// Where bodies go that have landed.
     var place: (any BodyPlace)?
   }
 
-  /// The surroundings, all replaceable.
   struct Surroundings {
     let fetcher: any Fetcher
     let reactor: any Reactor
@@ -97,7 +95,6 @@ final class FetchJob {
     around.stop.onPress(around.reactor.wake)
   }
 
-  /// Runs to the end. Call once.
   func run() -> End {
     let begin = around.reactor.now
     while true {
@@ -116,11 +113,10 @@ final class FetchJob {
     summary.list = plan.tally
     summary.seconds = Double(around.reactor.now - begin) / 1e9
     summary.unstored = around.fetcher.unstored
-    around.reporter.finish(now: around.reactor.now, counts)
+    around.reporter.painter.finish(now: around.reactor.now, counts)
     return End(
       summary: summary, status: stopped ?? (listHasChanged ? .localIO : statusAtEnd),
-      isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left,
-      doneNamed: doneNamed)
+      isPartial: stopped != nil || listHasChanged, left: listHasChanged ? nil : left, doneNamed: doneNamed)
   }
 
   /// A short list is judged here for the first time.
@@ -166,7 +162,7 @@ extension FetchJob {
     case .starved: pause = .starved
     case .changed(let change):
       listHasChanged = true
-      around.reporter.changed(change)
+      around.reporter.ioFailed(change)
     case .end: (pause, listEnded) = (.atEnd, true)
     case .broken(let line):
       around.reporter.broken(line)
@@ -191,9 +187,7 @@ extension FetchJob {
   private func start(_ item: FetchItem) {
     inFlight[item.id] = item
     summary.started += 1
-    around.fetcher.start(item) { [finished] outcome in
-      finished.add(FinishedFetches.Finish(id: item.id, outcome: outcome))
-    }
+    around.fetcher.start(item) { [finished] outcome in finished.add((item.id, outcome)) }
   }
 }
 
@@ -243,9 +237,7 @@ extension FetchJob {
     }
   }
 
-  private func stopIfBudgetIsSpent() {
-    if isBudgetSpent(atEnd: false) { stop(.tooManyErrors) }
-  }
+  private func stopIfBudgetIsSpent() { if isBudgetSpent(atEnd: false) { stop(.tooManyErrors) } }
 
   private func isBudgetSpent(atEnd: Bool) -> Bool {
     let broken = plan.tally.broken
@@ -282,9 +274,7 @@ extension FetchJob {
 
 extension FetchJob {
   private func attempt(_ work: () throws(IOFailure) -> Void) {
-    do throws(IOFailure) {
-      try work()
-    } catch {
+    do throws(IOFailure) { try work() } catch {
       around.reporter.ioFailed(error)
       stop(.localIO)
     }
@@ -296,9 +286,7 @@ extension FetchJob {
   ) {
     guard let file = outputs[keyPath: writer] else { return }
     attempt { () throws(IOFailure) in
-      do throws(IOFailure) {
-        try work(file)
-      } catch {
+      do throws(IOFailure) { try work(file) } catch {
         outputs[keyPath: writer] = nil
         throw error
       }
@@ -312,7 +300,7 @@ extension FetchJob {
 
   private func tick() {
     let now = around.reactor.now
-    around.reporter.tick(now: now) { counts }
+    around.reporter.painter.tick(now: now) { counts }
     guard now >= nextFlush else { return }
     flush()
     // What was under way when the job stopped may have failed and now wait, perhaps an hour, for another try.
@@ -324,15 +312,13 @@ extension FetchJob {
     ProgressMeter.Counts(
       finished: summary.finished, failed: summary.failed, hits: summary.hits, bytes: summary.bytes,
       inFlight: inFlight.count, cancelled: summary.cancelled, listFraction: plan.list.fraction,
-      linesTotal: counter?.total,
-      linesRead: plan.tally.lines, listEnded: listEnded)
+      linesTotal: counter?.total, linesRead: plan.tally.lines, listEnded: listEnded)
   }
 
-  /// How long to sleep when nothing happens.
   private var timeout: Int64 {
     if pause == .none && stopped == nil { return 0 }
     let now = around.reactor.now
-    let tick = min(nextFlush, around.reporter.nextTick ?? .max, held.due ?? .max, noticeDue ?? .max)
+    let tick = min(nextFlush, around.reporter.painter.nextTick ?? .max, held.due ?? .max, noticeDue ?? .max)
     if case .rate(let wait) = pause { return min(wait, max(0, tick - now)) }
     return max(0, tick - now)
   }

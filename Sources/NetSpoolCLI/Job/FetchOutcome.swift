@@ -30,8 +30,7 @@ struct FetchOutcome: Equatable, Sendable {
     case local(errno: Int32)
   }
 
-  /// Where the body came from.
-  enum Source: String, Sendable { case network, cache, revalidated }
+  typealias Source = NetworkResponse.Source
 
   /// Microseconds from the start of each phase's wait to its end; 0 where there was none.
   struct Timings: Equatable, Sendable {
@@ -44,9 +43,7 @@ struct FetchOutcome: Equatable, Sendable {
   }
 
   var ending: Ending
-  /// The HTTP status, when there was an answer.
   var status: Int?
-  /// Bytes of the body.
   var bytes: Int64 = 0
   var source: Source?
   /// The error's code and its cause: `timedOut` and `stall`.
@@ -54,15 +51,12 @@ struct FetchOutcome: Equatable, Sendable {
   var reason: String?
   var attempts = 1
   var timings = Timings()
-  /// The field of a refusal.
   var retryAfter: String?
   /// Lower-case hex, with `--checksum`.
   var sha256: String?
-  /// The URL that answered.
   var finalURL: String?
   var contentType: String?
   var etag: String?
-  /// With `--thumbnail`.
   var picture: PictureFacts?
   /// What the answer says that the file is called, with `--names`.
   var name: String?
@@ -80,7 +74,6 @@ struct FetchOutcome: Equatable, Sendable {
   struct PictureFacts: Equatable, Sendable {
     var width: Int
     var height: Int
-    /// As `--format` has it.
     var format: String
     /// Bytes of the picture that it was made of.
     var sourceBytes: Int64
@@ -105,7 +98,6 @@ protocol Fetcher: AnyObject {
   /// Ends what has not been sent yet with `.cancelled`; what is under way goes on.
   func cancelWaiting()
 
-  /// Ends everything with `.cancelled`.
   func cancelAll()
 }
 

@@ -6,20 +6,17 @@ final class FetchPlan {
     /// The line asks for nothing new; already counted.
     case skipped
     case broken(BrokenLine)
-    /// A list was written to while it was read.
     case changed(ListChange)
     case starved
     case end
   }
 
-  /// What the plan is made for.
   struct Options {
     var shard = Shard.whole
     /// Whether bodies go to files, so that lines need names.
     var namesOutputs = false
     /// Whether answers name files, where lines do not.
     var namesLate = false
-    /// The folders that names from URLs get.
     var tree = OutputTree.flat
     /// What names from URLs end with, in place of a picture's own ending: `webp`.
     var ending: String?
@@ -40,7 +37,6 @@ final class FetchPlan {
   let list: ListReader
   private(set) var tally = ListTally()
   private let ledger: Ledger
-  /// What files are called already.
   let names: OutputNames
   private let options: Options
   private var nextID = 0
@@ -168,7 +164,6 @@ struct RateLimiter: Equatable, Sendable {
     return max(1, Int64(((1 - tokens) / perSecond * 1e9).rounded(.up)))
   }
 
-  /// Takes as many of `count` as there are.
   mutating func take(upTo count: Int, now: Int64) -> Int {
     refill(now)
     let taken = min(count, Int(tokens))
@@ -191,7 +186,6 @@ enum ErrorBudget: Equatable, Sendable {
   /// Stops once more than this part of what is finished has failed, judged from `percentFloor` on and at the end.
   case percent(Double)
 
-  /// How many must be finished before a percentage means anything.
   static let percentFloor = 100
 
   /// `20` or `5%`.

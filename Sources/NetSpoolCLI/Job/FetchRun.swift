@@ -14,9 +14,7 @@ struct FetchRun {
   let reactor: any Reactor
   /// The cache's clock, in milliseconds since 1970; nil is the system's.
   var cacheClock: (@Sendable () -> Int64)?
-  /// The bodies on their way, for the progress bar.
   let board = TransferBoard()
-  /// Gets the numbers of a job that ran.
   var onEnd: (FetchJob.End) -> Void = { _ in }
 
   /// Makes the network part. Called once, after the list is known to be in order and before any file is written; it
@@ -24,9 +22,7 @@ struct FetchRun {
   typealias MakeFetcher = (FetchCommand, EngineFetcher.Destination?) throws -> any Fetcher
 
   func run(makeFetcher: MakeFetcher) -> JobStatus {
-    do {
-      return try assembled(makeFetcher)
-    } catch let failure as IOFailure {
+    do { return try assembled(makeFetcher) } catch let failure as IOFailure {
       // The reader has what it wanted, as in `| head`.
       if failure.code != EPIPE { console.message("netspool: \(failure)") }
       return .localIO
@@ -50,9 +46,7 @@ struct FetchRun {
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
     let named = try options.namesLate ? folder.map { try NamedFolder($0, plan.names) } : nil
     defer { named?.bodies.remove() }
-    if options.dryRun {
-      return try DryRun(plan: plan, console: console, stop: stop, reactor: reactor).run()
-    }
+    if options.dryRun { return try printPlan(plan) }
     // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
     let landing = tar?.bodies ?? named?.bodies
     let fetcher = try makeFetcher(options, landing.map { .landing($0) } ?? folder.map { .folder($0) })
@@ -63,7 +57,7 @@ struct FetchRun {
     defer { counter?.stop() }
     let end = FetchJob(
       plan: plan, settings: settings, outputs: outputs, counter: counter,
-      around: FetchJob.Surroundings(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
+      around: .init(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
     return try report(end, isFresh: isFresh)
@@ -73,8 +67,8 @@ struct FetchRun {
     FetchJob.Settings(
       window: FetchJob.window(
         for: options.jobs, isBraked: options.request.limitRate != nil || options.pictures.maxSide != nil),
-      budget: options.maxErrors ?? .unlimited,
-      rate: options.rate, hostRates: options.perHostRate.map(HostRates.init),
+      budget: options.maxErrors ?? .unlimited, rate: options.rate,
+      hostRates: options.perHostRate.map(HostRates.init),
       named: Set(options.sources.filter(URLText.looksLikeURL)))
   }
 
@@ -99,8 +93,8 @@ struct FetchRun {
 
   private var reporter: JobReporter {
     let painter = ProgressPainter(
-      style: style, console: console,
-      isColoured: console.isTerminal && environment["NO_COLOR"] == nil, board: board, now: reactor.now)
+      style: style, console: console, isColoured: console.isTerminal && environment["NO_COLOR"] == nil,
+      board: board, now: reactor.now)
     return JobReporter(console: console, painter: painter, isQuiet: options.quiet)
   }
 }
@@ -111,9 +105,7 @@ extension FetchRun {
   /// Says what helps where a URL was meant, or a folder named.
   private func requireList(_ path: String) throws(Mistake) {
     let facts = FileFacts(path: path)
-    if facts?.isDirectory == true {
-      throw Mistake("\(path) is a folder: name a list in it")
-    }
+    if facts?.isDirectory == true { throw Mistake("\(path) is a folder: name a list in it") }
     guard facts == nil, let meant = URLText.meant(path) else { return }
     throw Mistake("there is no list '\(path)'; did you mean the URL '\(meant)'?", .localIO)
   }
@@ -214,7 +206,8 @@ extension FetchRun {
       console.message("to go on\(input)\(secrets): \(command)")
     }
     if options.output == nil, end.summary.done > 0, !options.quiet { console.message(whereabouts) }
-    return try writeJSON(end)
+    if options.json { try StandardOutput.write(end.summary.json(exitStatus: end.status)) }
+    return end.status
   }
 
   /// Where bodies are that went to no file.
@@ -225,11 +218,6 @@ extension FetchRun {
     return "what may be kept of it is in the cache, \(path); --output writes files"
   }
 
-  private func writeJSON(_ end: FetchJob.End) throws(IOFailure) -> JobStatus {
-    guard options.json else { return end.status }
-    try StandardOutput.write(end.summary.json(exitStatus: end.status))
-    return end.status
-  }
 }
 
 extension FetchJob {
@@ -246,14 +234,9 @@ extension FetchJob {
   }
 }
 
-/// `fetch --dry-run`: prints what would be fetched, as a list that `fetch` can read.
-struct DryRun {
-  let plan: FetchPlan
-  let console: Console
-  let stop: StopSwitch
-  let reactor: any Reactor
-
-  func run() throws(IOFailure) -> JobStatus {
+extension FetchRun {
+  /// `--dry-run`: prints what would be fetched, as a list that `fetch` can read.
+  private func printPlan(_ plan: FetchPlan) throws(IOFailure) -> JobStatus {
     stop.onPress(reactor.wake)
     let output = FailedWriter(try OutputFile.create("-"))
     var hasChanged = false

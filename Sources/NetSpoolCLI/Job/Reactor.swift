@@ -4,14 +4,12 @@ import Synchronization
 
 /// Time and waiting, as the job needs them. The tests bring a clock that jumps.
 protocol Reactor: AnyObject {
-  /// Monotonic nanoseconds.
   var now: Int64 { get }
 
   /// Returns when `input` is readable, `wake` was called since the last return, or `timeout` nanoseconds
   /// have passed; nil waits for the first two only.
   func wait(input: Int32?, timeout: Int64?)
 
-  /// Ends a wait, from any thread.
   var wake: @Sendable () -> Void { get }
 }
 
@@ -20,7 +18,6 @@ final class PollReactor: Reactor {
   private let event: WakePipe
 
   init() throws(IOFailure) { event = try WakePipe() }
-
   var now: Int64 { MonotonicTime.now }
 
   func wait(input: Int32?, timeout: Int64?) {
@@ -34,9 +31,7 @@ final class PollReactor: Reactor {
     if watched[0].revents != 0 { event.clear() }
   }
 
-  var wake: @Sendable () -> Void {
-    { [event] in event.signal() }
-  }
+  var wake: @Sendable () -> Void { { [event] in event.signal() } }
 }
 
 /// A pipe to itself: a byte in it makes a descriptor readable. (`eventfd` is not visible to Swift.)
@@ -73,10 +68,7 @@ private final class WakePipe: Sendable {
 
 /// Brings finished fetches from the network's threads to the job's. The first of a batch pays the wake-up.
 final class FinishedFetches: Sendable {
-  struct Finish: Sendable {
-    let id: Int
-    let outcome: FetchOutcome
-  }
+  typealias Finish = (id: Int, outcome: FetchOutcome)
 
   private let finished = Mutex<[Finish]>([])
   private let wake: @Sendable () -> Void
@@ -110,7 +102,6 @@ final class Inbox<Event: Sendable>: Sendable {
     news.signal()
   }
 
-  /// The next one; nil once the time has come.
   func next(until deadline: DispatchTime = .distantFuture) -> Event? {
     guard news.wait(timeout: deadline) == .success else { return nil }
     return events.withLock { $0.removeFirst() }

@@ -15,20 +15,19 @@ final class StopSwitch: Sendable {
   private let state = Mutex(State())
 
   /// Returns a switch that SIGINT, SIGTERM and SIGHUP press from now on.
-  static func onSignals() -> StopSwitch {
+  static func onSignals() -> StopSwitch { signals }
+
+  private static let signals = {
     let stop = StopSwitch()
     SignalWatcher.start(stop)
     return stop
-  }
+  }()
 
   /// Called after each press, on the thread that noticed the signal.
-  func onPress(_ wake: @escaping @Sendable () -> Void) {
-    state.withLock { $0.wake = wake }
-  }
+  func onPress(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
 
   /// Notes one more signal and says what is wished now. The first signal's number names the exit status.
-  @discardableResult
-  func press(_ signal: Int32) -> Wish {
+  @discardableResult func press(_ signal: Int32) -> Wish {
     let wake = state.withLock { state in
       if state.presses == 0 { state.first = signal }
       state.presses += 1
@@ -47,9 +46,7 @@ final class StopSwitch: Sendable {
       }
     }
   }
-}
 
-extension StopSwitch {
   /// What the process then tells its caller; nil as long as nothing is wished.
   var status: JobStatus? {
     switch wish {
@@ -89,8 +86,7 @@ enum SignalWatcher {
       var number: Int32 = 0
       guard unsafe sigwait(&watched, &number) == 0 else { continue }
       guard case .quit(let first) = stop.press(number) else { continue }
-      var grace = timespec(
-        tv_sec: graceMilliseconds / 1_000, tv_nsec: graceMilliseconds % 1_000 * 1_000_000)
+      var grace = timespec(tv_sec: graceMilliseconds / 1_000, tv_nsec: graceMilliseconds % 1_000 * 1_000_000)
       unsafe sigtimedwait(&watched, nil, &grace)
       _exit(128 + first)
     }

@@ -7,7 +7,6 @@ import Glibc
 /// under 4 MiB resident, where a `Set<String>` of them takes over 1 GiB. Removal is not needed and not
 /// offered. Not thread-safe: the job's thread owns it.
 final class Ledger {
-  /// How many texts are remembered.
   private(set) var count = 0
 
   private let directory: String
@@ -25,18 +24,13 @@ final class Ledger {
   }
 
   /// `$TMPDIR`, else `/var/tmp`.
-  static func temporaryDirectory(_ environment: Environment) -> String {
-    environment["TMPDIR"] ?? "/var/tmp"
-  }
+  static func temporaryDirectory(_ environment: Environment) -> String { environment["TMPDIR"] ?? "/var/tmp" }
 
   /// The number kept for a text; nil when it was never seen.
-  func value(_ key: Fingerprint) throws(IOFailure) -> UInt32? {
-    try Self.find(key, in: &pages).value
-  }
+  func value(_ key: Fingerprint) throws(IOFailure) -> UInt32? { try Self.find(key, in: &pages).value }
 
   /// Keeps `value` unless the text is known already; then gives the number kept, and changes nothing.
-  @discardableResult
-  func insert(_ key: Fingerprint, _ value: UInt32 = 0) throws(IOFailure) -> UInt32? {
+  @discardableResult func insert(_ key: Fingerprint, _ value: UInt32 = 0) throws(IOFailure) -> UInt32? {
     let found = try Self.find(key, in: &pages)
     if let known = found.value { return known }
     try Self.put(key, value, at: found.slot, in: &pages)
@@ -45,7 +39,6 @@ final class Ledger {
     return nil
   }
 
-  /// Keeps `value`, whatever was kept before.
   func set(_ key: Fingerprint, _ value: UInt32) throws(IOFailure) {
     guard try insert(key, value) != nil else { return }
     try Self.put(key, value, at: Self.find(key, in: &pages).slot, in: &pages)
@@ -79,15 +72,12 @@ final class Ledger {
     }
   }
 
-  private static func put(
-    _ key: Fingerprint, _ value: UInt32, at slot: Int, in pages: inout LedgerPages
-  ) throws(IOFailure) {
-    try pages.write(slot, high: key.high, low: UInt64(key.low) << 32 | UInt64(min(value, valueMax) + 1))
-  }
+  private static func put(_ key: Fingerprint, _ value: UInt32, at slot: Int, in pages: inout LedgerPages)
+    throws(IOFailure)
+  { try pages.write(slot, high: key.high, low: UInt64(key.low) << 32 | UInt64(min(value, valueMax) + 1)) }
 
   private func grow() throws(IOFailure) {
-    var wider = LedgerPages(
-      slotCount: pages.slotCount * 2, framesMax: framesMax, directory: directory)
+    var wider = LedgerPages(slotCount: pages.slotCount * 2, framesMax: framesMax, directory: directory)
     try Self.move(from: &pages, to: &wider)
     pages = wider
   }
@@ -151,10 +141,14 @@ struct LedgerPages: ~Copyable {
 
   private mutating func bring(_ page: Int, into frame: Int) throws(IOFailure) {
     if isChanged[frame] { try save(frame) }
+    let start = frame * Self.pageWords
     if file == nil {
-      fill(frame, from: 0)
+      // Before the first page was saved, a page outside the frames can only be empty.
+      for word in start..<start + Self.pageWords { words[word] = 0 }
     } else {
-      try load(page, into: frame)
+      let got = try file!.read(
+        into: &words, at: start, count: Self.pageWords, fileOffset: Int64(offset(page)))
+      guard got == Self.pageWords * 8 else { throw .last("read", "the temporary file in \(directory)") }
     }
     pageOfFrame[frame] = page
   }
@@ -164,16 +158,6 @@ struct LedgerPages: ~Copyable {
     try file!.write(
       words, at: frame * Self.pageWords, count: Self.pageWords, fileOffset: offset(pageOfFrame[frame]))
     isChanged[frame] = false
-  }
-
-  private mutating func load(_ page: Int, into frame: Int) throws(IOFailure) {
-    try file!.read(
-      into: &words, at: frame * Self.pageWords, count: Self.pageWords, fileOffset: offset(page))
-  }
-
-  /// Before the first page was saved, a page outside the frames can only be empty.
-  private mutating func fill(_ frame: Int, from value: UInt64) {
-    for word in frame * Self.pageWords..<(frame + 1) * Self.pageWords { words[word] = value }
   }
 
   /// Full length at once: pages never saved then read as zeros, and take no room on the disk.

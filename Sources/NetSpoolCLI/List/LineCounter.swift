@@ -31,9 +31,7 @@ final class LineCounter: Sendable {
   /// Lines that are neither blank nor comments.
   static func lines(of path: String, while goesOn: () -> Bool = { true }) -> Int? {
     guard FileFacts(path: path)?.isPlainFile == true, let file = try? Descriptor(opening: path, O_RDONLY)
-    else {
-      return nil
-    }
+    else { return nil }
     var (lines, isFresh) = (0, true)
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while goesOn() {

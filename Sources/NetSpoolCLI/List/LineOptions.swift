@@ -4,7 +4,7 @@ import NetSpool
 struct LineOptions: Equatable, Sendable {
   /// The body must have this digest, or there is no file.
   var sha256: String?
-  var priority: PriorityName?
+  var priority: NetworkRequest.Priority?
   var headers: [HeaderField] = []
   /// Where the same body is to be had: asked in this order when the URL before has failed.
   var mirrors: [String] = []
@@ -14,13 +14,11 @@ struct LineOptions: Equatable, Sendable {
   /// A column of a table, or a key of a JSON object, that is nothing to us.
   struct Other: Equatable, Sendable {
     let name: String
-    /// Its value as JSON.
     let json: [UInt8]
   }
 
-  /// As a list has them.
   var words: [String] {
-    (sha256.map { ["sha256=\($0)"] } ?? []) + (priority.map { ["priority=\($0.rawValue)"] } ?? [])
+    (sha256.map { ["sha256=\($0)"] } ?? []) + (priority.map { ["priority=\($0)"] } ?? [])
       + headers.map { "header=\($0.name): \($0.value ?? "")" } + mirrors.map { "mirror=\($0)" }
   }
 }
@@ -28,9 +26,7 @@ struct LineOptions: Equatable, Sendable {
 /// How lines are written: `URL`, tab, `option=value`, ...; or a JSON object; or the rows of a table (`TableRow`).
 enum LineForm {
   /// What a line says that cannot be meant.
-  struct Mistake: Error {
-    let sentence: String
-  }
+  struct Mistake: Error { let sentence: String }
 
   private static let names = ["out", "sha256", "priority", "header", "mirror"]
   /// What JSON and CSV have besides.
@@ -172,7 +168,7 @@ enum LineForm {
       json.field("url", url)
       json.field("out", output)
       json.field("sha256", options.sha256)
-      json.field("priority", options.priority?.rawValue)
+      json.field("priority", options.priority.map { "\($0)" })
       for field in options.headers { json.field("header", "\(field.name): \(field.value ?? "")") }
       for mirror in options.mirrors { json.field("mirror", mirror) }
       for other in options.others { json.field(other.name, raw: other.json) }
@@ -192,7 +188,7 @@ enum LineForm {
       if let problem = URLText.problem(value) { throw Mistake(sentence: "mirror=: \(problem.sentence)") }
       item.options.mirrors.append(value)
     case "priority":
-      guard let priority = PriorityName(rawValue: value) else {
+      guard let priority = NetworkRequest.Priority.allCases.first(where: { "\($0)" == value }) else {
         throw Mistake(sentence: "priority= is low, normal, high or urgent")
       }
       item.options.priority = priority

@@ -5,7 +5,6 @@ import Glibc
 /// `next()` hands out a range of `buffer`, good until the following call: a line costs no allocation.
 final class LineReader {
   enum Pull: Equatable {
-    /// A line without its line feed.
     case line(Range<Int>)
     /// A line longer than the limit. It was skipped without being held.
     case tooLong
@@ -31,7 +30,6 @@ final class LineReader {
     return watch.start + lineStart..<end
   }
 
-  /// Reads a part of the file once more.
   func read(_ extent: Range<Int64>, _ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
     var piece = [UInt8](repeating: 0, count: Self.readBytes)
     var offset = extent.lowerBound

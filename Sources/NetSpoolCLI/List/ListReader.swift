@@ -16,7 +16,6 @@ final class ListReader {
     case end
   }
 
-  /// The longest line in bytes.
   static let lineBytesMax = 16_384
   /// The longest row of a table, which may have several lines.
   static let rowBytesMax = 65_536
@@ -49,12 +48,9 @@ final class ListReader {
 
   private func opened(_ source: ListSource) throws(IOFailure) -> Open {
     switch source {
-    case .arguments(let urls):
-      return .arguments(urls.map { URLGlob($0, isOff: isGlobOff) }, next: 0)
-    case .standardInput:
-      return .lines(reader(Descriptor(borrowing: 0, named: "standard input")))
-    case .file(let path):
-      return .lines(reader(try Descriptor(opening: path, O_RDONLY)))
+    case .arguments(let urls): return .arguments(urls.map { URLGlob($0, isOff: isGlobOff) }, next: 0)
+    case .standardInput: return .lines(reader(Descriptor(borrowing: 0, named: "standard input")))
+    case .file(let path): return .lines(reader(try Descriptor(opening: path, O_RDONLY)))
     }
   }
 
@@ -93,8 +89,7 @@ final class ListReader {
   func next() throws(IOFailure) -> Pull {
     while current < open.count {
       switch open[current] {
-      case .lines(let reader):
-        if let pull = try pull(reader) { return pull }
+      case .lines(let reader): if let pull = try pull(reader) { return pull }
       case .arguments(let globs, let next):
         guard !globs.isEmpty else {
           current += 1
@@ -182,9 +177,7 @@ final class ListReader {
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       if row.first == UInt8(ascii: "#"), !item.url.contains("://") { return nil }
       broken.cause = .notAURL(problem)
-    } catch {
-      broken.cause = .badOption(error.sentence)
-    }
+    } catch { broken.cause = .badOption(error.sentence) }
     return .broken(broken)
   }
 
@@ -208,9 +201,7 @@ final class ListReader {
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       return broken(.notAURL(problem), text, source: source, line: line)
-    } catch {
-      return broken(.badOption(error.sentence), text, source: source, line: line)
-    }
+    } catch { return broken(.badOption(error.sentence), text, source: source, line: line) }
   }
 
   /// A source of which nothing more can be read rightly.
@@ -243,7 +234,6 @@ final class ListReader {
   }
 }
 
-/// One line of the list that asks for something.
 struct ListItem: Equatable, Sendable {
   var url: String
   /// The output name after the tab, as written; nil without one.
@@ -305,15 +295,12 @@ enum OtherCoding: String, Equatable, Sendable {
   case utf16 = "UTF-16"
 
   init?(_ line: ArraySlice<UInt8>) {
-    if line.starts(with: [0x1F, 0x8B]) {
-      self = .gzip
-    } else if line.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
-      self = .zstd
-    } else if line.starts(with: [0xFF, 0xFE]) || line.starts(with: [0xFE, 0xFF]) {
-      self = .utf16
-    } else {
-      return nil
-    }
+    let marks: [([UInt8], Self)] = [
+      ([0x1F, 0x8B], .gzip), ([0x28, 0xB5, 0x2F, 0xFD], .zstd), ([0xFF, 0xFE], .utf16),
+      ([0xFE, 0xFF], .utf16),
+    ]
+    guard let mark = marks.first(where: { line.starts(with: $0.0) }) else { return nil }
+    self = mark.1
   }
 
   var remedy: String {

@@ -16,7 +16,6 @@ struct Shard: Equatable, Sendable {
   let count: Int
 
   static let whole = Shard(index: 0, count: 1, unchecked: ())
-  /// The largest number of shards.
   static let countMax = 1_000_000
 
   init?(index: Int, count: Int) {
@@ -43,9 +42,7 @@ struct Shard: Equatable, Sendable {
     text.utf8.allSatisfy { $0 &- 0x30 < 10 } ? Int(text) : nil
   }
 
-  func contains(_ url: String) -> Bool {
-    count == 1 || Self.hash(url) % UInt64(count) == UInt64(index)
-  }
+  func contains(_ url: String) -> Bool { count == 1 || Self.hash(url) % UInt64(count) == UInt64(index) }
 
   static func hash(_ url: String) -> UInt64 {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -58,7 +55,6 @@ struct Shard: Equatable, Sendable {
 
 /// The shard that a cluster's scheduler assigns, so that a job array needs no option.
 extension Shard {
-  /// A shard and where it comes from.
   struct Assignment: Equatable {
     var shard: Shard
     /// The variable that gave the index, for the note on standard error.

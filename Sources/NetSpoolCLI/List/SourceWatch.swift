@@ -12,11 +12,8 @@ struct SourceWatch {
     case changed
   }
 
-  /// How long it was.
   let bytes: Int64
-  /// Where reading began.
   let start: Int64
-  /// Read so far.
   private(set) var position: Int64
   private let modified: [Int]
   /// The last bytes that were read: a file that has only grown has them still.
@@ -58,9 +55,7 @@ struct SourceWatch {
 /// That a list was written to while it was read. What was read before is in order.
 struct ListChange: Equatable, Sendable, CustomStringConvertible {
   let source: String
-  /// The last line that was read.
   let line: Int
-  /// Nothing but the new lines is missing.
   let hasGrown: Bool
 
   var description: String {

@@ -35,8 +35,7 @@ struct TableRow {
   }
 
   /// What a byte is: nil for a mark, else a byte of the field.
-  @discardableResult
-  private mutating func step(_ byte: UInt8) -> UInt8? {
+  @discardableResult private mutating func step(_ byte: UInt8) -> UInt8? {
     switch (state, byte) {
     case (.start, UInt8(ascii: "\"")): state = .quoted
     case (.quoted, UInt8(ascii: "\"")): state = .closing

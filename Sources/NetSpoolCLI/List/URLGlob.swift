@@ -28,7 +28,6 @@ struct URLGlob: Equatable, Sendable {
   }
 
   private var pieces: [Piece] = []
-  /// How many URLs it stands for.
   private(set) var count = 1
 
   /// - Parameter isOff: with `--globoff`.
@@ -97,9 +96,7 @@ struct URLGlob: Equatable, Sendable {
     let halves = text.split(separator: ":", omittingEmptySubsequences: false)
     let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
     guard halves.count <= 2, ends.count == 2, let step = halves.count == 2 ? Int(halves[1]) : 1, step > 0
-    else {
-      return nil
-    }
+    else { return nil }
     if ends.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }), let first = Int(ends[0]), let last = Int(ends[1]) {
       guard first <= last else { return nil }
       return .numbers(
@@ -107,8 +104,8 @@ struct URLGlob: Equatable, Sendable {
         width: ends[0].hasPrefix("0") ? ends[0].utf8.count : 1)
     }
     guard ends.allSatisfy({ $0.utf8.count == 1 }), let first = ends[0].utf8.first,
-      let last = ends[1].utf8.first,
-      first <= last, [first, last].allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }), first & 0x20 == last & 0x20
+      let last = ends[1].utf8.first, first <= last, [first, last].allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }),
+      first & 0x20 == last & 0x20
     else { return nil }
     return .letters(first: first, step: step, count: Int(last - first) / step + 1)
   }

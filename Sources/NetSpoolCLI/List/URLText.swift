@@ -1,3 +1,4 @@
+import ArgumentParser
 import NetSpool
 
 /// The little that the list reader must know of URLs. libcurl's parser has the last word.
@@ -21,6 +22,13 @@ enum URLText {
       case .hasSpace: "the URL contains a space in its host (a name is set off by a tab)"
       case .hasControl: "the URL contains a control character"
       }
+    }
+  }
+
+  /// Throws for the first of a command line's URLs that is none.
+  static func check(_ urls: some Sequence<String>) throws {
+    for url in urls {
+      if let problem = problem(url) { throw ValidationError("'\(excerpt(url))': \(problem.sentence).") }
     }
   }
 
@@ -61,7 +69,6 @@ enum URLText {
     return nil
   }
 
-  /// Without its fragment, which is not sent.
   static func withoutFragment(_ url: String) -> String {
     url.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(url[..<$0]) } ?? url
   }
@@ -139,7 +146,6 @@ enum URLText {
     return text.hasSuffix(own) ? String(text.dropLast(own.count)) : text
   }
 
-  /// Host and port, as messages have them.
   static func authority(_ url: String) -> String {
     let origin = origin(url)
     return String(origin.utf8.dropFirst(schemeBytes(origin) ?? 0)) ?? origin
@@ -164,7 +170,6 @@ enum URLText {
     return parts[0].isEmpty ? nil : (parts[0], parts.dropFirst().first)
   }
 
-  /// The port in effect.
   static func port(_ url: String) -> String {
     let digits = origin(url).reversed().prefix { $0.isASCIIDigit }.reversed()
     let isNamed = origin(url).dropLast(digits.count).hasSuffix(":") && !digits.isEmpty
@@ -173,10 +178,13 @@ enum URLText {
 
   /// The path as it stands, at least a slash.
   static func path(_ url: String) -> String {
-    let path = url.utf8[authorityStart(url)...].drop { !endsAuthority($0) }.prefix {
-      $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
-    }
+    let path = written(url).drop { !endsAuthority($0) }
     return path.isEmpty ? "/" : String(Substring(path))
+  }
+
+  /// Authority and path, without query and fragment.
+  private static func written(_ url: String) -> Substring.UTF8View {
+    url.utf8[authorityStart(url)...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
   }
 
   /// What is asked of a server.
@@ -188,23 +196,18 @@ enum URLText {
     return rest.firstIndex(of: mark).map { String(rest[rest.index(after: $0)...]) }
   }
 
-  /// Whether a slash follows the host.
   static func hasPath(_ url: String) -> Bool { url.utf8[authorityStart(url)...].contains(UInt8(ascii: "/")) }
 
   /// The components of the path, still percent-encoded; empty ones left out, but for the last.
   static func pathComponents(_ url: String) -> [Substring] {
-    let rest = url.utf8[authorityStart(url)...]
-    let end = rest.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
-    let parts = url[rest.startIndex..<end].split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    let parts = Substring(written(url)).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
     return parts.dropLast().filter { !$0.isEmpty } + parts.suffix(1)
   }
 
   /// The last component of the path, still percent-encoded; empty for `https://host/` and `https://host`.
   static func lastPathComponent(_ url: String) -> Substring {
-    let rest = url.utf8[authorityStart(url)...]
-    let end = rest.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? url.endIndex
-    guard let slash = rest[..<end].lastIndex(of: UInt8(ascii: "/")) else { return "" }
-    return url[url.utf8.index(after: slash)..<end]
+    let rest = written(url)
+    return rest.lastIndex(of: UInt8(ascii: "/")).map { Substring(rest[$0...].dropFirst()) } ?? ""
   }
 
   private static func authorityStart(_ url: String) -> String.Index {

@@ -13,7 +13,6 @@ final class EngineFetcher: Fetcher {
   private let archive: HARWriter?
   private let cookieJar: String?
 
-  /// Where bodies go.
   enum Destination {
     case folder(OutputFolder)
     /// On the way into a tar.
@@ -24,14 +23,12 @@ final class EngineFetcher: Fetcher {
   /// and `IOFailure`.
   /// - Parameters:
   ///   - destination: where the bodies go, if they go to files.
-  ///   - cache: nil is none.
-  ///   - isCacheNeeded: false: where it cannot be used, a job goes on without it.
-  ///   - temporary: for what needs a folder for a while.
+  ///   - cache: nil is none. Where it cannot be used a job goes on without it, unless the command line names it.
+  ///   - clock: the cache's.
   ///   - console: hears what does not end the job.
   init(
-    _ options: FetchCommand, _ destination: Destination?, cache: CacheSettings?, isCacheNeeded: Bool = true,
-    temporary: String,
-    environment: Environment, board: TransferBoard?, console: Console
+    _ options: FetchCommand, _ destination: Destination?, cache: CacheConfiguration?,
+    clock: (@Sendable () -> Int64)?, environment: Environment, board: TransferBoard?, console: Console
   ) throws {
     queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.destination = destination
@@ -42,6 +39,19 @@ final class EngineFetcher: Fetcher {
     cookieJar = options.cookies.cookieJar
     options.connection.apply(to: &configuration, environment)
     (configuration.headers, configuration.omittedFields) = (fields.sent, fields.omitted)
+    var secrets: [HeaderField] = []
+    if options.robots {
+      // The sender follows redirects, as it asks before, and keeps what is secret to a line's own origin.
+      configuration.redirects = .none
+      configuration.headers = NetworkRequest.Headers()
+      for field in fields.sent {
+        if NetworkRequest.Headers.isSecret(field.name) {
+          secrets.append(HeaderField(name: field.name, value: field.value))
+        } else {
+          configuration.headers.add(field.name, field.value)
+        }
+      }
+    }
     configuration.allowsCredentialsInClear = options.account.inClear
     configuration.queue = queue
     configuration.delivery = .loopThread
@@ -51,20 +61,18 @@ final class EngineFetcher: Fetcher {
     archive = try options.har.map(HARWriter.init)
     configuration.onEnd = archive?.record(configuration.headers)
     let engine = try NetworkEngine(configuration: configuration)
-    do {
-      if let cache { try engine.useCache(cache, console: console) }
-    } catch {
-      guard !isCacheNeeded else { throw error }
+    do { if let cache { try engine.useCache(cache, clock: clock, console: console) } } catch {
+      guard options.cache.place.directory == nil else { throw error }
       console.message("netspool: \(error); it goes on without a cache")
     }
-    gate = options.imagesOnly ? try ImageGate(temporaryIn: destination == nil ? temporary : nil) : nil
-    sender = Sender(engine, options, gate, book: try options.account.book(environment), board: board)
+    let temporary = destination == nil ? Ledger.temporaryDirectory(environment) : nil
+    gate = options.imagesOnly ? try ImageGate(temporaryIn: temporary) : nil
+    sender = Sender(
+      engine, options, gate, book: try options.account.book(environment), secrets: secrets, board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
-    do throws(IOFailure) {
-      sender.send(try parcel(item, completion))
-    } catch {
+    do throws(IOFailure) { sender.send(try parcel(item, completion)) } catch {
       completion(FetchOutcome(local: error.code))
     }
   }
@@ -73,8 +81,8 @@ final class EngineFetcher: Fetcher {
     throws(IOFailure) -> Sender.Parcel
   {
     var parcel = Sender.Parcel(
-      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options,
-      output: item.output, completion: completion)
+      sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options, output: item.output,
+      completion: completion)
     switch destination {
     case nil: break
     case .folder(let folder): parcel.path = try item.output.map(folder.makePath)
@@ -97,9 +105,7 @@ final class EngineFetcher: Fetcher {
   }
 
   var unstored: Int { sender.engine.budgets.cacheWrites?.refused ?? 0 }
-
   func cancelWaiting() { sender.drain() }
-
   func cancelAll() { sender.engine.cancelAll() }
 
   /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed. What was
@@ -113,9 +119,7 @@ final class EngineFetcher: Fetcher {
     if case .landing(let folder) = destination { folder.remove() }
     let failure = archive?.close()
     guard let cookieJar else { return failure }
-    do throws(IOFailure) {
-      try CookieFile.write(sender.engine.cookieLines, to: cookieJar)
-    } catch {
+    do throws(IOFailure) { try CookieFile.write(sender.engine.cookieLines, to: cookieJar) } catch {
       return failure ?? error
     }
     return failure
@@ -148,7 +152,6 @@ final class ByteBrake: Sendable {
 
   init(_ rate: ByteSize) { tokens = Mutex(RateLimiter(perSecond: Double(rate.bytes))) }
 
-  /// How many of `count` bytes may be taken now.
   func take(_ count: Int, now: Int64 = MonotonicTime.now) -> Int {
     tokens.withLock { $0.take(upTo: count, now: now) }
   }
@@ -159,10 +162,7 @@ struct BrakeStream: WatchingStream {
   private let brake: ByteBrake
 
   init(_ brake: ByteBrake) { self.brake = brake }
-
-  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   func write(_ bytes: RawSpan) -> WriteResult { .took(brake.take(bytes.byteCount)) }
-  func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
 /// The library's endings as the job counts them.
@@ -171,9 +171,7 @@ extension FetchOutcome {
   ///   - attempts: made before this operation.
   ///   - resumedAt: bytes of the file that were there before this operation.
   ///   - isDetailed: whether anybody reads more than its numbers.
-  init(
-    _ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0, isDetailed: Bool = true
-  ) {
+  init(_ response: NetworkResponse, after attempts: Int = 0, resumedAt: Int64 = 0, isDetailed: Bool = true) {
     // A 304 or a 300 without a Location is an answer, but not the body that was asked for.
     let isDone = response.status < 300
     self.init(isDone ? .done : .failed(.forGood))
@@ -248,7 +246,7 @@ extension FetchOutcome {
     // A picture in memory that the cache had was not received.
     let held = metrics.bytesReceived > 0 ? metrics.bytesReceived : Int64(response.body.count)
     bytes = response.streams.first?.bytes ?? held
-    source = Source(response.source)
+    source = response.source
     sha256 = response.streams.first?.sha256
     self.attempts = attempts + metrics.attempts
     guard isDetailed else { return }
@@ -259,17 +257,6 @@ extension FetchOutcome {
   }
 
   private static func systemText(_ errno: Int32) -> String { unsafe String(cString: strerror(errno)) }
-}
-
-extension FetchOutcome.Source {
-  init(_ source: NetworkResponse.Source) {
-    self =
-      switch source {
-      case .network: .network
-      case .cache: .cache
-      case .revalidated: .revalidated
-      }
-  }
 }
 
 extension FetchOutcome.Timings {

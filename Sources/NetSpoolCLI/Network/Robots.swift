@@ -49,8 +49,7 @@ struct RobotsRules: Sendable {
     var (output, rest) = ([UInt8](), Array(text.utf8)[...])
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), rest.count >= 2,
-        let value = OutputName.percentDecoded([byte] + rest.prefix(2))?.first,
-        !"/*$%".utf8.contains(value)
+        let value = OutputName.percentDecoded([byte] + rest.prefix(2))?.first, !"/*$%".utf8.contains(value)
       {
         output.append(value)
         rest = rest.dropFirst(2)
@@ -122,7 +121,9 @@ final class RobotsGate: Sendable {
   }
 
   private func look(_ origin: String) {
-    let operation = engine.operation(NetworkRequest(url: "\(origin)/robots.txt"))
+    var request = NetworkRequest(url: "\(origin)/robots.txt")
+    request.redirects = .standard
+    let operation = engine.operation(request)
     operation.onCompletion { [self] response in
       tell(origin, RobotsRules(response.status < 300 ? [UInt8](response.body) : [], agent: agent))
     }
@@ -161,9 +162,6 @@ struct RobotsStream: WatchingStream {
       }
     }
   }
-
-  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
-  func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
 extension FetchOutcome {

@@ -7,12 +7,14 @@ final class Sender: Sendable {
   struct Parcel: Sendable {
     var sources: Sources
     var options = LineOptions()
+    /// Where redirects have led, with `--robots`, and how many; elsewhere the library follows them.
+    var location: String?
+    var hops = 0
     /// Nil: the body is read and dropped.
     var path: String?
     /// Its file's name in the output folder or the tar.
     var output: String?
     var completion: @Sendable (FetchOutcome) -> Void
-    /// Attempts that were made before.
     var attempts = 0
   }
 
@@ -33,8 +35,10 @@ final class Sender: Sendable {
   /// Whether anybody reads more of an outcome than its numbers.
   private let isDetailed: Bool
   private let naming: OutputNaming
-  /// With `--robots`.
   private let robots: RobotsGate?
+  /// Fields for the lines' own origins.
+  private let secrets: [HeaderField]
+  private let redirectsMax: Int
   #if Images
   private let thumbnails: ThumbnailMaker?
   #endif
@@ -43,13 +47,14 @@ final class Sender: Sendable {
   /// - Parameter gate: with `--images-only`.
   init(
     _ engine: NetworkEngine, _ options: FetchCommand, _ gate: ImageGate?, book: CredentialBook,
-    board: TransferBoard?
+    secrets: [HeaderField], board: TransferBoard?
   ) {
+    self.secrets = secrets
+    redirectsMax = options.connection.redirectsMax
     self.board = board
     // What is on its way into a tar has another name in each run.
     // A range of a file is no part of it that could grow.
-    resumes =
-      options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
+    resumes = options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
     self.engine = engine
@@ -69,7 +74,7 @@ final class Sender: Sendable {
 
   func send(_ parcel: Parcel) {
     guard let robots else { return dispatch(parcel) }
-    robots.ask(parcel.sources.url) { [self] verdict in
+    robots.ask(parcel.url) { [self] verdict in
       switch verdict {
       case .allowed: dispatch(parcel)
       case .refused: settle(parcel, FetchOutcome(robots: "robots.txt", after: parcel.attempts))
@@ -85,18 +90,21 @@ final class Sender: Sendable {
   }
 
   private func dispatch(_ parcel: Parcel) {
-    var request = NetworkRequest(url: parcel.sources.url)
+    var request = NetworkRequest(url: parcel.url)
     if !parcel.sources.repeats {
       request.retry = .deadConnection
       request.timeouts.queueDeadline = Self.turnMax
     }
     let operation = engine.operation(request)
-    for field in parcel.options.headers { operation.addHeader(field.name, field.value ?? "") }
+    for field in parcel.options.headers + secrets
+    where parcel.isAtHome || !NetworkRequest.Headers.isSecret(field.name) {
+      operation.addHeader(field.name, field.value ?? "")
+    }
     if asksForNewer, let time = parcel.path.flatMap(FileFacts.modified) {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
-    if let priority = parcel.options.priority { operation.priority = priority.operationPriority }
-    if let who = credentials(for: parcel.sources.url) { operation.setCredentials(who) }
+    if let priority = parcel.options.priority { operation.priority = priority }
+    if parcel.isAtHome, let who = credentials(for: parcel.url) { operation.setCredentials(who) }
     #if Images
     if let thumbnails {
       return thumbnails.send(operation, of: engine, parcel) { [self] in didFail(parcel, $0) }
@@ -162,6 +170,7 @@ final class Sender: Sendable {
 
   private func didComplete(_ attempt: Attempt, _ response: NetworkResponse) {
     let (parcel, landing, file) = (attempt.parcel, attempt.landing, attempt.file)
+    if robots != nil, follows(parcel, response) { return }
     if asksForNewer, response.status == 304 {
       return parcel.completion(
         FetchOutcome(unchanged: response, after: parcel.attempts, bytes: parcel.path.flatMap(FileFacts.bytes))
@@ -182,12 +191,34 @@ final class Sender: Sendable {
     }
   }
 
+  /// Sends the parcel to where a redirect leads, as far as the library would.
+  private func follows(_ parcel: Parcel, _ response: NetworkResponse) -> Bool {
+    guard [301, 302, 303, 307, 308].contains(response.status), redirectsMax > 0,
+      let url = response.redirectURL
+    else { return false }
+    var (next, refusal) = (parcel, nil as (code: NetworkError.Code, reason: String?)?)
+    (next.location, next.hops) = (url, parcel.hops + 1)
+    if next.hops > redirectsMax { refusal = (.tooManyRedirects, nil) }
+    if URLText.origin(parcel.url).hasPrefix("https:"), !URLText.origin(url).hasPrefix("https:") {
+      refusal = (.redirectRefused, "downgrade")
+    }
+    guard let refusal else {
+      send(next)
+      return true
+    }
+    var outcome = FetchOutcome(response, after: parcel.attempts, isDetailed: isDetailed)
+    (outcome.ending, outcome.error, outcome.reason) = (
+      .failed(.forGood), refusal.code.description, refusal.reason
+    )
+    settle(parcel, outcome)
+    return true
+  }
+
   /// A file looks at its digest itself, before it gets its name.
   private func checked(
     _ outcome: FetchOutcome, of parcel: Parcel, _ response: NetworkResponse, _ file: FileDownloadStream?
   ) -> FetchOutcome {
-    guard file == nil, outcome.ending == .done, let wanted = parcel.options.sha256,
-      outcome.sha256 != wanted
+    guard file == nil, outcome.ending == .done, let wanted = parcel.options.sha256, outcome.sha256 != wanted
     else { return outcome }
     forget(parcel, response)
     return outcome.mismatching(wanted)
@@ -195,9 +226,7 @@ final class Sender: Sendable {
 
   /// Removes an answer from the cache whose body nobody wants: the next run asks for it again.
   private func forget(_ parcel: Parcel, _ response: NetworkResponse?) {
-    for url in Set([parcel.sources.url, response?.finalURL ?? parcel.sources.url]) {
-      engine.removeCached(url: url)
-    }
+    for url in Set([parcel.url, response?.finalURL ?? parcel.url]) { engine.removeCached(url: url) }
   }
 
   private func didFail(_ parcel: Parcel, _ error: NetworkError, _ file: FileDownloadStream? = nil) {
@@ -232,7 +261,7 @@ final class Sender: Sendable {
       return false
     }
     var next = parcel
-    next.attempts = outcome.attempts
+    (next.attempts, next.location, next.hops) = (outcome.attempts, nil, 0)
     switch permanence {
     case .local: return false
     case .forGood: guard next.sources.advance(mayPass: false) else { return false }
@@ -257,7 +286,13 @@ extension NetworkError {
 }
 
 extension Sender.Parcel {
-  /// What progress calls it.
+  fileprivate var url: String { location ?? sources.url }
+
+  /// No redirect has led to another origin.
+  fileprivate var isAtHome: Bool {
+    location.map { URLText.origin($0) == URLText.origin(sources.url) } ?? true
+  }
+
   fileprivate var title: String {
     guard let output else { return URLText.masked(sources.url) }
     return path == nil ? output : String(output.split(separator: "/").last ?? "")
@@ -277,20 +312,7 @@ enum FilePart {
   }
 }
 
-extension HeaderField {
-  fileprivate var isRange: Bool { name.lowercased() == "range" }
-}
-
-extension PriorityName {
-  fileprivate var operationPriority: NetworkRequest.Priority {
-    switch self {
-    case .low: .low
-    case .normal: .normal
-    case .high: .high
-    case .urgent: .urgent
-    }
-  }
-}
+extension HeaderField { fileprivate var isRange: Bool { name.lowercased() == "range" } }
 
 extension RequestOptions {
   /// Error pages longer than this are cut off: they are only looked at by people.

@@ -45,9 +45,7 @@ struct BodyOptions: ParsableArguments {
   }
 
   /// The fields of a multipart body, in the order of the command line.
-  var fields: [FormField] {
-    (form + formString.map(\.field)).sorted { $0.place < $1.place }
-  }
+  var fields: [FormField] { (form + formString.map(\.field)).sorted { $0.place < $1.place } }
 }
 
 /// The text of a `--data`, `--json` and their like.
@@ -65,7 +63,6 @@ struct DataText: Equatable, Sendable, ExpressibleByArgument {
   let placed: PlacedText
 
   init(argument: String) { placed = PlacedText(argument) }
-
   func part(_ kind: Kind) -> Part { Part(kind: kind, text: placed.text, place: placed.place) }
 
   /// The file that it names.
@@ -87,7 +84,6 @@ extension DataText.Part {
   /// `=` or `@`, whichever is first.
   private var encodedMark: String.Index? { text.firstIndex { $0 == "=" || $0 == "@" } }
 
-  /// What is sent.
   func bytes() throws(IOFailure) -> [UInt8] {
     guard let path = file.first else { return kind == .encoded ? encoded : Array(text.utf8) }
     let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
@@ -120,17 +116,13 @@ enum PercentCoding {
     for byte in bytes {
       if byte == 0x20, let space {
         output.append(space)
-      } else if isUnreserved(byte) {
+      } else if byte.isAlphanumeric(or: "-._~") {
         output.append(byte)
       } else {
         output += [0x25, digit(byte >> 4), digit(byte & 15)]
       }
     }
     return output
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "-._~".utf8.contains(byte)
   }
 
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }

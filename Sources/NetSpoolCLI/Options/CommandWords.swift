@@ -10,6 +10,13 @@ enum CommandWords {
     return [command] + CommandWord.all(words).flatMap { $0.canonical(command) }
   }
 
+  /// The command lines that `--next` divides.
+  static func parts(_ words: [String]) -> [[String]] {
+    guard let command = words.first, OptionTable.find("next", of: command) != nil else { return [words] }
+    let parts = CommandWord.all(words).split(omittingEmptySubsequences: false) { $0.option?.name == "next" }
+    return parts.count == 1 ? [words] : parts.map { [command] + $0.flatMap(\.words) }
+  }
+
   /// The words as they are written, their values changed.
   /// - Parameter change: gets the option of a value, nil for a word that is none's value.
   static func mapped(_ words: [String], _ change: (_ option: OptionSpec?, _ value: String) -> String)
@@ -72,9 +79,9 @@ struct CommandWord {
   }
 
   /// `--data x`, `--data=x`, `--silent`.
-  private static func long(
-    _ word: String, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String
-  ) -> CommandWord {
+  private static func long(_ word: String, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String)
+    -> CommandWord
+  {
     let dashed = word.prefix { $0 != "=" }
     let option = OptionTable.find(String(dashed.dropFirst(2)), before: command)
     guard option?.value != nil else { return CommandWord(dashed: word, place: place, option: option) }

@@ -41,7 +41,6 @@ enum ConfigFile {
     return try lines(of: text, at: path, for: command)
   }
 
-  /// A line that says something.
   struct Line: Equatable {
     /// `path:number`
     let place: String
@@ -88,22 +87,9 @@ enum ConfigFile {
     var value = line[end...].trimmingBlanks
     if value.hasPrefix("=") || value.hasPrefix(":") { value = value.dropFirst().trimmingBlanks }
     guard value.hasPrefix("\"") else { return (name, value) }
-    return quoted(value).map { (name, $0) }
-  }
-
-  /// A value in double quotes, with curl's escapes.
-  private static func quoted(_ value: String) -> String? {
-    var (rest, text) = (value.dropFirst(), "")
-    while let letter = rest.popFirst() {
-      switch letter {
-      case "\"": return rest.isEmpty ? text : nil
-      case "\\":
-        guard let escaped = rest.popFirst() else { return nil }
-        text.append(["n": "\n", "r": "\r", "t": "\t", "v": "\u{B}"][escaped] ?? escaped)
-      default: text.append(letter)
-      }
-    }
-    return nil
+    var rest = value.dropFirst()
+    let (text, isClosed) = rest.popQuoted(["v": "\u{B}"])
+    return isClosed && rest.isEmpty ? (name, text) : nil
   }
 
   private static func unknown(_ name: String) -> String {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import NetSpool
 
-/// How the servers are reached.
 struct ConnectionOptions: ParsableArguments {
   @Option("proxy") var proxy: String?
   @Option("proxy-user") var proxyUser: String?
@@ -36,14 +35,11 @@ struct ConnectionOptions: ParsableArguments {
       throw ValidationError("--interface is the name of an interface, such as eth0.")
     }
     try refuse(cert == nil && (key != nil || pass != nil), "--key and --pass go with --cert.")
-    if let proxyUser, !proxyUser.contains(":") {
-      throw ValidationError("--proxy-user is 'user:password'.")
-    }
+    if let proxyUser, !proxyUser.contains(":") { throw ValidationError("--proxy-user is 'user:password'.") }
     try refuse(proxyUser != nil && proxy?.isEmpty == true, "--proxy-user needs a proxy.")
   }
 }
 
-/// A `--resolve host:port:address[,address]`.
 struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
   let host: String
   let port: Int
@@ -63,10 +59,7 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
     if addresses.isEmpty { return nil }
   }
 
-  /// As it is written.
-  var text: String {
-    "\(name):\(addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ","))"
-  }
+  var text: String { "\(name):\(addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ","))" }
 
   /// As the library has it.
   fileprivate var name: String { "\(host):\(port)" }
@@ -75,7 +68,6 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
 // MARK: What they say
 
 extension ConnectionOptions {
-  /// Sets what an engine needs to know of them.
   func apply(to configuration: inout NetworkEngine.Configuration, _ environment: Environment) {
     configuration.proxy = way(environment)
     configuration.tls.unsafelyTrustsAnyCertificate = insecure
@@ -87,9 +79,12 @@ extension ConnectionOptions {
     configuration.unixSocket = unixSocket
     configuration.allowedInterfaces = interface.map { [$0] }
     if unixSocket != nil { configuration.proxy = nil }
-    configuration.redirects = location ? .atMost(maxRedirs < 0 ? Self.redirectsMax : maxRedirs) : .none
+    configuration.redirects = location ? .atMost(redirectsMax) : .none
     if let connectTimeout { configuration.timeouts.connect = .seconds(connectTimeout.seconds) }
   }
+
+  /// 0: none is followed.
+  var redirectsMax: Int { location ? maxRedirs < 0 ? Self.redirectsMax : maxRedirs : 0 }
 
   /// Whether a proxy is told who is asking: by an option, or in its URL.
   func namesProxyUser(_ environment: Environment) -> Bool {
@@ -109,7 +104,6 @@ extension ConnectionOptions {
       user: String(proxyUser[..<colon]), password: String(proxyUser[proxyUser.index(after: colon)...]))
   }
 
-  /// As people write them.
   private func proxies(_ environment: Environment) -> (plain: String?, secure: String?) {
     let chosen = proxy.map { $0.isEmpty ? nil : $0 }
     let all = environment["all_proxy"] ?? environment["ALL_PROXY"]
@@ -119,7 +113,6 @@ extension ConnectionOptions {
     return (plain, secure)
   }
 
-  /// Nil without `--cert`.
   var certificate: NetworkCredentials? {
     guard let cert else { return nil }
     let colon = cert.firstIndex(of: ":")
@@ -129,7 +122,6 @@ extension ConnectionOptions {
   }
 }
 
-/// A proxy as people write it.
 enum ProxyText {
   /// With the scheme and the port that curl takes for granted: `http://` and 1080. Names are looked up by the proxy,
   /// so `socks5://` is `socks5h://`.

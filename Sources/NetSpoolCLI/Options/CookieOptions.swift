@@ -1,7 +1,6 @@
 import ArgumentParser
 import NetSpool
 
-/// `-b` and `-c`.
 struct CookieOptions: ParsableArguments {
   @Option("cookie") var cookie: [String] = []
   @Option("cookie-jar") var cookieJar: String?

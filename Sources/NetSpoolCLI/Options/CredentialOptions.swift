@@ -40,15 +40,14 @@ struct CredentialOptions: ParsableArguments {
 
   /// Whether a request may come from somebody.
   var signsIn: Bool { user != nil || bearer != nil || usesNetrc }
-
   private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
 
   /// Says who a request to a URL comes from. Reads each file once.
   func book(_ environment: Environment) throws -> CredentialBook {
-    if let bearer { return CredentialBook(all: .bearer(bearer)) }
+    if let bearer { return CredentialBook(standard: { _ in .bearer(bearer) }) }
     if let user {
       let (name, password) = try account(user, environment)
-      return CredentialBook(account: (name, password), make: credentials)
+      return CredentialBook(standard: { [self] in credentials(name, password, $0) })
     }
     guard usesNetrc else { return CredentialBook() }
     let path = netrcFile ?? environment["NETRC"] ?? environment["HOME"].map { "\($0)/.netrc" }
@@ -90,10 +89,8 @@ struct CredentialOptions: ParsableArguments {
 
 /// The accounts that requests are sent for, by their URLs.
 struct CredentialBook: Sendable {
-  /// For every URL.
-  var all: NetworkCredentials?
   /// For every URL; wins over the file.
-  var account: (user: String, password: String)?
+  var standard: (@Sendable (String) -> NetworkCredentials?)?
   var netrc: Netrc?
   /// Whether a password in the URL wins over the file, as with `--netrc-optional`.
   var yieldsToURL = false
@@ -102,8 +99,7 @@ struct CredentialBook: Sendable {
 
   /// Nil: nobody.
   func credentials(for url: String) -> NetworkCredentials? {
-    if let all { return all }
-    if let account { return make?(account.user, account.password, url) }
+    if let standard { return standard(url) }
     guard let netrc else { return nil }
     let named = URLText.user(url)
     if yieldsToURL, named?.password != nil { return nil }
@@ -112,25 +108,12 @@ struct CredentialBook: Sendable {
   }
 }
 
-/// A file whose first line is a password.
 enum PasswordFile {
-  /// Passwords are shorter; what follows the first line may be anything.
-  private static let bytesMax = 4_096
-
-  /// The first line without its end; `-` is standard input.
+  /// The first line without its end; `-` is standard input. What follows may be anything.
   static func read(_ path: String) throws(IOFailure) -> String {
-    let file =
-      path == "-"
-      ? Descriptor(borrowing: 0, named: "standard input") : try Descriptor(opening: path, O_RDONLY)
-    var bytes = [UInt8](repeating: 0, count: bytesMax)
-    var count = 0
-    while count < bytesMax, !bytes[..<count].contains(UInt8(ascii: "\n")) {
-      let more = try file.read(into: &bytes, at: count, count: bytesMax - count)
-      if more == 0 { break }
-      count += more
-    }
-    var line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
-    if line.last == UInt8(ascii: "\r") { line.removeLast() }
-    return String(decoding: line, as: UTF8.self)
+    let lines = LineReader(try Descriptor.reading(path), lineBytesMax: 4_096)
+    guard case .line(let range) = try lines.next() else { return "" }
+    let line = lines[range]
+    return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
 }

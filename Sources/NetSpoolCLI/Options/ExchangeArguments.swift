@@ -8,6 +8,7 @@ struct ExchangeWords: ParsableArguments {
 
   @Option("url") var more: [PlacedText] = []
   @Option("request") var method: String?
+  @Flag("next") var next = false
   @Flag("curl") var curl = false
   @Option("config") var config: [String] = []
   @Flag("no-config") var noConfig = false
@@ -36,10 +37,9 @@ protocol ExchangeOptions {
   /// Gives a request what only this command knows.
   func finish(_ request: inout NetworkRequest)
   /// Nil: without a cache.
-  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheSettings?
+  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheConfiguration?
 }
 
-/// A URL to be asked.
 struct Asked {
   /// Which of the arguments it comes from: so it has its file to write and to send.
   let argument: Int
@@ -65,10 +65,7 @@ extension ExchangeOptions {
   func validateTogether() throws {
     let urls = words.arguments
     try refuse(urls.isEmpty, "Which URL? 'netspool get https://example.org/'.")
-    for url in urls.map({ URLGlob($0, isOff: target.globoff).url(0).text }) {
-      guard let problem = URLText.problem(url) else { continue }
-      throw ValidationError("'\(URLText.excerpt(url))': \(problem.sentence).")
-    }
+    try URLText.check(urls.lazy.map { URLGlob($0, isOff: target.globoff).url(0).text })
     try refuse(
       target.places.count > urls.count,
       "There are more of --output and --remote-name than URLs: each is for one, in their order.")

@@ -27,16 +27,10 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
 
   init(argument: String) {
     let placed = PlacedText(argument)
-    do throws(Mistake) {
-      self = try FormField(placed)
-    } catch {
-      self = FormField(broken: error.description)
-    }
+    do throws(Mistake) { self = try FormField(placed) } catch { self = FormField(broken: error.description) }
   }
 
-  fileprivate init(broken problem: String) {
-    (name, content, self.problem) = ("", .text(""), problem)
-  }
+  fileprivate init(broken problem: String) { (name, content, self.problem) = ("", .text(""), problem) }
 
   private init(_ placed: PlacedText) throws(Mistake) {
     let (name, text) = try Self.pair(placed.text, "--form")
@@ -166,11 +160,9 @@ private struct FormValue {
   }
 
   private mutating func skipBlanks() { rest = rest.drop(while: \.isWhitespace) }
-
   private func isEnd(_ letter: Character) -> Bool { letter == ";" || isFile && letter == "," }
 }
 
-/// A `--form-string k=v`.
 struct FormText: Equatable, Sendable, ExpressibleByArgument {
   let field: FormField
 
@@ -179,9 +171,7 @@ struct FormText: Equatable, Sendable, ExpressibleByArgument {
     do throws(Mistake) {
       let (name, value) = try FormField.pair(placed.text, "--form-string")
       field = FormField(name: name, content: .text(String(value)), place: placed.place)
-    } catch {
-      field = FormField(broken: error.description)
-    }
+    } catch { field = FormField(broken: error.description) }
   }
 }
 

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// A line of the `OptionTable`.
 struct OptionSpec: Sendable {
   /// Letters and long names, as they are listed.
   private(set) var names: [String] = []
@@ -34,7 +33,6 @@ struct OptionSpec: Sendable {
 
   /// Whether `--no-NAME` says the opposite.
   var inverts: Bool { marks.contains("inverts") }
-
   func has(_ mark: String) -> Bool { marks.contains(mark) }
 }
 
@@ -50,7 +48,6 @@ extension OptionTable {
     find(name, of: others) ?? commands.lazy.compactMap { find(name, of: $0) }.first
   }
 
-  /// All names of a command's options.
   static func names(of command: String) -> Set<String> { Set((index[command] ?? [:]).keys) }
 
   /// Why a command does not have an option that curl has; nil where nothing is said of it.

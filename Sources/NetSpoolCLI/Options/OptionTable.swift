@@ -73,6 +73,7 @@ enum OptionTable {
     # get post
     --url <url> placed secret-url: A URL, as the others.
     -X, --request, --method <method>: The request method, whatever else says.
+    -:, --next: Begin another command line, with options of its own, which runs when this one has ended.
     --curl: Print the equivalent curl command, secrets and all, and send nothing.
     -o, --output <file> placed curl: Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs one for each, in their order; '#1' is what stands for the first brackets or braces of the URL.
     -O, --remote-name curl: Write the body to a file with the name that ends the URL; with several URLs once for each.
@@ -175,15 +176,16 @@ enum OptionTable {
     -j: --jobs has no letter
     -G, --get: write the query into the URLs
 
+    -:, --next: a list has one set of options
+
     # refused
-    -:, --next: each request with options of its own is a command of its own
+    -4, --ipv4, -6, --ipv6: both families are tried, the faster one wins; --resolve names an address
     --location-trusted: secrets go to the server that they are for alone
     --path-as-is: '/../' is taken out of every path
     --connect-to: --resolve leads a host to another address
     --proxy-digest, --proxy-ntlm, --proxy-anyauth, --proxy-negotiate: a proxy is told who asks by Basic, or by the user in its URL
     --proxy-header: a proxy is told nothing but --proxy-user
     -p, --proxytunnel: https goes through a proxy by CONNECT, http does not
-    -4, --ipv4, -6, --ipv6: both families are tried, the faster one wins; --resolve names an address
     -Z, --parallel: 'netspool fetch' takes a list, many at once
     -0, --http1.0: HTTP/1.1 is the oldest version
     --negotiate: there is no Kerberos here

@@ -18,8 +18,6 @@ struct RequestOptions: ParsableArguments {
 
   /// What holds when nobody says.
   var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
-
-  /// How many attempts more there are.
   var retries: Int { retry ?? Self.retriesByDefault }
 
   static let timeoutSeconds = 300
@@ -34,9 +32,8 @@ struct RequestOptions: ParsableArguments {
       referer?.hasSuffix(";auto") == true,
       "--referer ';auto' is not known: redirects get the Referer that is given, or none.")
     for (name, text) in [("--user-agent", userAgent), ("--referer", referer)] {
-      if let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-        throw ValidationError("\(name) must not contain control characters.")
-      }
+      let isPlain = !HeaderField.hasControl(text ?? "")
+      try refuse(!isPlain, "\(name) must not contain control characters.")
     }
   }
 }
@@ -47,17 +44,11 @@ enum TimeLimit: Equatable, Sendable, ExpressibleByArgument, CustomStringConverti
   case some(TimeSpan)
 
   init?(argument: String) {
-    if argument == "0" {
-      self = .none
-    } else if let span = TimeSpan(argument) {
-      self = .some(span)
-    } else {
-      return nil
-    }
+    guard let limit = argument == "0" ? Self.none : TimeSpan(argument).map(Self.some) else { return nil }
+    self = limit
   }
 
   var span: TimeSpan? { if case .some(let span) = self { span } else { nil } }
-
   var description: String { span?.description ?? "0" }
   var defaultValueDescription: String { description }
 }
@@ -74,9 +65,7 @@ extension RequestOptions {
   /// Throws for a file of fields that cannot be read. Standard input is read once: call this once.
   func fields() throws(IOFailure) -> Fields {
     var fields = Fields()
-    for word in header {
-      for field in try word.fields() { fields.take(field) }
-    }
+    for word in header { for field in try word.fields() { fields.take(field) } }
     // What --header says of a field wins, as with curl: a field is sent once.
     if let userAgent, !fields.names("User-Agent") {
       fields.take(HeaderField(name: "User-Agent", value: userAgent.isEmpty ? nil : userAgent))
@@ -91,18 +80,15 @@ extension RequestOptions {
 }
 
 extension RequestOptions.Fields {
-  /// Adds a field, or notes that it must not be sent.
   mutating func take(_ field: HeaderField) {
     if let value = field.value { sent.add(field.name, value) } else { omitted.append(field.name) }
   }
 
   /// Whether anything was said of a field.
   func names(_ name: String) -> Bool { sent.contains(name) || omits(name) }
-
   func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
 }
 
-/// A `--header 'Name: value'`.
 struct HeaderField: Equatable, Sendable, ExpressibleByArgument {
   let name: String
   /// Nil: the field must not be sent.
@@ -123,9 +109,8 @@ struct HeaderField: Equatable, Sendable, ExpressibleByArgument {
     guard !text.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else { return nil }
   }
 
-  static func isTokenByte(_ byte: UInt8) -> Bool {
-    byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
-  }
+  static func hasControl(_ text: String) -> Bool { text.utf8.contains { $0 < 0x20 || $0 == 0x7F } }
+  static func isTokenByte(_ byte: UInt8) -> Bool { byte.isAlphanumeric(or: "!#$%&'*+-.^_`|~") }
 }
 
 /// A `--header`: a field, or a file with one in each line.
@@ -146,7 +131,6 @@ enum HeaderWord: Equatable, Sendable, ExpressibleByArgument {
     }
   }
 
-  /// Throws for the first that is broken.
   static func check(_ words: [HeaderWord]) throws {
     for case .broken(let sentence) in words { throw ValidationError(sentence) }
   }
@@ -177,7 +161,28 @@ enum HeaderWord: Equatable, Sendable, ExpressibleByArgument {
   }
 }
 
+extension UInt8 {
+  /// True for ASCII's digits and letters, and some others.
+  func isAlphanumeric(or others: String) -> Bool {
+    self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 || others.utf8.contains(self)
+  }
+}
+
 extension Substring {
+  /// Takes the rest of a word in double quotes, with curl's escapes; `isClosed` is false for one that never ends.
+  mutating func popQuoted(_ more: [Character: Character] = [:]) -> (text: String, isClosed: Bool) {
+    var text = ""
+    while let letter = popFirst() {
+      if letter == "\"" { return (text, true) }
+      guard letter == "\\", let escaped = popFirst() else {
+        text.append(letter)
+        continue
+      }
+      text.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? more[escaped] ?? escaped)
+    }
+    return (text, false)
+  }
+
   var trimmingBlanks: String {
     var text = self
     while let first = text.first, first == " " || first == "\t" { text.removeFirst() }

@@ -52,7 +52,6 @@ struct TargetOptions: ParsableArguments {
     try refuse(include, "--continue-at and --include contradict each other: a head stands in no part.")
   }
 
-  /// `--stderr`.
   func redirectMessages() throws(IOFailure) {
     guard let path = stderr else { return }
     let file =
@@ -110,23 +109,15 @@ struct TargetOptions: ParsableArguments {
   var resumption: ContinueAt? { continueAt ?? (continues == true ? .part : nil) }
 }
 
-/// `--continue-at`.
 enum ContinueAt: Equatable, Sendable, ExpressibleByArgument {
-  /// The end of the part.
   case part
   case byte(Int64)
 
   init?(argument: String) {
-    if argument == "-" {
-      self = .part
-    } else if argument.allSatisfy(\.isASCIIDigit), let byte = Int64(argument) {
-      self = .byte(byte)
-    } else {
-      return nil
-    }
+    let byte = argument.allSatisfy(\.isASCIIDigit) ? Int64(argument).map(Self.byte) : nil
+    guard let place = argument == "-" ? .part : byte else { return nil }
+    self = place
   }
 }
 
-extension Character {
-  var isASCIIDigit: Bool { isASCII && isNumber }
-}
+extension Character { var isASCIIDigit: Bool { isASCII && isNumber } }

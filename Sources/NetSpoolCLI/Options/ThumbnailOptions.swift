@@ -30,7 +30,6 @@ struct ThumbnailOptions: ParsableArguments {
   }
 }
 
-/// `--format`.
 enum ThumbnailFormat: String, CaseIterable, ExpressibleByArgument {
   case webp, jpeg, avif, png
 
@@ -38,7 +37,4 @@ enum ThumbnailFormat: String, CaseIterable, ExpressibleByArgument {
   var ending: String { self == .jpeg ? "jpg" : rawValue }
 }
 
-/// `--fit`.
-enum ThumbnailFit: String, CaseIterable, ExpressibleByArgument {
-  case contain, cover
-}
+enum ThumbnailFit: String, CaseIterable, ExpressibleByArgument { case contain, cover }

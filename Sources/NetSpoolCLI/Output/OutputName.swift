@@ -10,8 +10,9 @@ enum OutputName {
   /// The name after the tab. Folders are kept, each component made safe: `/a/../-b` is `a/_/_b`.
   /// Nil when nothing is left.
   static func fromList(_ text: String) -> String? {
-    let parts = text.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
-      .map { safe(String(Substring($0))) }
+    let parts = text.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }.map {
+      safe(String(Substring($0)))
+    }
     return parts.isEmpty ? nil : parts.joined(separator: "/")
   }
 
@@ -32,21 +33,23 @@ enum OutputName {
 
   /// `a/b.tar.gz` with 2 is `a/b.tar-2.gz`: what opens the file still recognises it.
   static func suffixed(_ name: String, _ number: Int) -> String {
-    let slash = name.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = slash.map { name[...$0] } ?? ""
-    let (stem, ending) = split(String(slash.map { name[name.utf8.index(after: $0)...] } ?? name[...]))
+    let (folder, file) = parts(name)
+    let (stem, ending) = split(file)
     let tail = "-\(number)\(ending)"
     return folder + clipped(stem, to: componentBytesMax - tail.utf8.count) + tail
   }
 
   /// `a/b.jpg` with `webp` is `a/b.webp`, and so is `a/b`: what is no ending of a picture stays.
   static func picture(_ name: String, ending: String) -> String {
-    let slash = name.utf8.lastIndex(of: UInt8(ascii: "/"))
-    let folder = slash.map { name[...$0] } ?? ""
-    let whole = String(slash.map { name[name.utf8.index(after: $0)...] } ?? name[...])
-    let parts = split(whole)
-    let stem = pictureEndings.contains(parts.ending.lowercased()) ? parts.stem : whole
+    let (folder, file) = parts(name)
+    let parts = split(file)
+    let stem = pictureEndings.contains(parts.ending.lowercased()) ? parts.stem : file
     return folder + clipped(stem, to: componentBytesMax - ending.utf8.count - 1) + "." + ending
+  }
+
+  private static func parts(_ name: String) -> (folder: String, file: String) {
+    let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map(name.utf8.index(after:)) ?? name.startIndex
+    return (String(name[..<start]), String(name[start...]))
   }
 
   private static let pictureEndings: Set = [
@@ -127,8 +130,9 @@ enum OutputName {
         bytes.append(byte)
         continue
       }
-      guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue)
-      else { return nil }
+      guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+        return nil
+      }
       bytes.append(high << 4 | low)
     }
     return bytes
@@ -213,7 +217,6 @@ final class OutputNames {
   }
 }
 
-/// The folder that bodies are written to.
 final class OutputFolder {
   let path: String
   private let directory: Descriptor
@@ -255,7 +258,6 @@ final class OutputFolder {
     }
   }
 
-  /// `mkdir -p`.
   static func make(_ path: String) throws(IOFailure) {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {

@@ -2,9 +2,7 @@ import ArgumentParser
 
 /// `--tree`: in which folder a body goes whose line gives no name.
 enum OutputTree: String, CaseIterable, Sendable, ExpressibleByArgument {
-  /// All in one.
   case flat
-  /// One for each host.
   case host
   /// As in the URL, below its host.
   case path

@@ -34,15 +34,14 @@ struct FrozenPost {
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     let request = try makeRequest()
-    let talk = options.target.verbose ? GetTalk() : nil
+    let talk = options.target.verbose ? try WireWatch(options.target) : nil
     let hold = try FrozenHold(try settings(request, talk), console)
     defer { hold.close() }
     let inbox = Inbox<Event>()
     let operation = hold.engine.operation(request)
-    operation.onFrozen { inbox.put(.frozen($0)) }
-      .onCompletion { inbox.put(.ended(.success($0))) }
-      .onError { inbox.put(.ended(.failure($0))) }
-      .onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
+    operation.onFrozen { inbox.put(.frozen($0)) }.onCompletion { inbox.put(.ended(.success($0))) }.onError {
+      inbox.put(.ended(.failure($0)))
+    }.onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
     try hold.engine.onThawed { Console.standardError().message("netspool: \(FrozenText.outcome($0))") }
     stop.onPress { inbox.put(.pressed) }
     if let stopped { return stopped }
@@ -51,7 +50,7 @@ struct FrozenPost {
   }
 
   private func follow(
-    _ inbox: Inbox<Event>, _ request: NetworkRequest, _ engine: NetworkEngine, _ talk: GetTalk?
+    _ inbox: Inbox<Event>, _ request: NetworkRequest, _ engine: NetworkEngine, _ talk: WireWatch?
   ) throws -> JobStatus {
     var kept: Kept?
     var trouble: String?
@@ -103,16 +102,17 @@ extension FrozenPost {
     return request
   }
 
-  private func settings(_ request: NetworkRequest, _ talk: GetTalk?) throws(StoreFailure) -> FrozenSettings {
+  private func settings(_ request: NetworkRequest, _ talk: WireWatch?) throws(StoreFailure) -> FrozenSettings
+  {
     var settings = try FrozenSettings(options.freezing.place, environment)
     if let limit = options.request.limit.span { settings.timeoutSeconds = limit.seconds }
     settings.connection = { [connection = options.connection, environment] in
       connection.apply(to: &$0, environment)
       if let talk { $0.onWire = { head in talk.saw(head) } }
     }
-    if !options.freezing.detach { settings.maySend = { Self.canSend($0, request) } }
+    if !options.freezing.detach { settings.freezing.maySend = { Self.canSend($0, request) } }
     if options.idempotencyKey != nil {
-      settings.secrets = { Self.isSame($0, request) ? request.headers.only($0.secretFields) : [:] }
+      settings.freezing.secrets = { Self.isSame($0, request) ? request.headers.only($0.secretFields) : [:] }
     }
     return settings
   }
@@ -164,9 +164,9 @@ extension FrozenPost {
     return stopped ?? .failedForNow
   }
 
-  func status(
-    after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: GetTalk?
-  ) throws(IOFailure) -> JobStatus {
+  func status(after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: WireWatch?)
+    throws -> JobStatus
+  {
     switch result {
     case .success(let response):
       talk?.received(response)
@@ -196,10 +196,10 @@ extension FrozenPost {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func write(_ body: ResponseBody) throws(IOFailure) {
+  private func write(_ body: ResponseBody) throws {
     let output = options.target.output.first?.text
     if options.freezing.jsonOutput && output == nil { return }
-    try GetTarget(output).publish([UInt8](body))
+    try GetTarget(output ?? "-").publish([UInt8](body))
   }
 }
 

@@ -14,7 +14,6 @@ struct ByteMeter: Equatable, Sendable {
   }
 
   var bytesPerSecond: Double { window.perSecond }
-
   var fraction: Double? { total.map { $0 == 0 ? 1 : Double(bytes) / Double($0) } }
 
   var secondsLeft: Double? {
@@ -37,13 +36,8 @@ struct ByteLine {
     let title =
       name.isEmpty || room < 8 ? "" : shown + String(repeating: " ", count: room - shown.count) + "  "
     let isNarrow = columns < Self.columnsMin
-    return BarLine(parts: isNarrow ? fewParts : parts, fraction: meter.fraction, title: title)
-      .text(columns: columns)
-  }
-
-  var plain: String {
-    let percent = meter.fraction.map { "\(Int($0 * 100))%, " } ?? ""
-    return percent + BarLine(parts: parts, fraction: nil).plain
+    return BarLine(parts: isNarrow ? fewParts : parts, fraction: meter.fraction, title: title).text(
+      columns: columns)
   }
 
   /// With fewer there is room for a percentage only, and none for the length of the whole.

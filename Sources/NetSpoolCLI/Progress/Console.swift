@@ -8,7 +8,6 @@ final class Console {
   let isTerminal: Bool
   private let write: (String) -> Void
   private let measure: () -> TerminalSize
-  /// The progress lines that stand there.
   private var bars: [String] = []
 
   /// - Parameters:
@@ -33,10 +32,9 @@ final class Console {
 
   var columns: Int { measure().columns }
 
-  /// Prints one line above the progress line.
   func message(_ text: String) {
     let text = HumanText.harmless(text)
-    eraseBar()
+    removeBars()
     write(text.hasSuffix("\n") ? text : text + "\n")
   }
 
@@ -54,10 +52,7 @@ final class Console {
     bars = []
   }
 
-  /// Takes the progress lines away.
-  func removeBars() { eraseBar() }
-
-  private func eraseBar() {
+  func removeBars() {
     if !bars.isEmpty { write(erasure) }
     bars = []
   }
@@ -71,7 +66,6 @@ final class Console {
   private static let wrap = "\u{1B}[?7h"
 }
 
-/// What a window has room for.
 struct TerminalSize: Equatable {
   var columns = 80
   var rows = 24

@@ -1,7 +1,7 @@
 /// Tells the user what the job does: progress, the first failures, and why it stops.
 final class JobReporter {
   private let console: Console
-  private let painter: ProgressPainter
+  let painter: ProgressPainter
   private let isQuiet: Bool
   private var failuresShown = 0
   private var brokenShown = 0
@@ -15,19 +15,11 @@ final class JobReporter {
     self.isQuiet = isQuiet
   }
 
-  var nextTick: Int64? { painter.nextTick }
-
-  func tick(now: Int64, _ counts: () -> ProgressMeter.Counts) { painter.tick(now: now, counts) }
-
-  func finish(now: Int64, _ counts: ProgressMeter.Counts) { painter.finish(now: now, counts) }
-
   func failed(_ item: FetchItem, _ outcome: FetchOutcome) {
     show("failed: \(URLText.masked(item.url)): \(outcome.sentence(item))", &failuresShown, "failures")
   }
 
-  func broken(_ line: BrokenLine) {
-    show(line.description, &brokenShown, "broken lines")
-  }
+  func broken(_ line: BrokenLine) { show(line.description, &brokenShown, "broken lines") }
 
   /// Why the job stops, and for what it waits; shown even when quiet.
   func drains(_ cause: JobStatus, inFlight: Int) {
@@ -43,10 +35,7 @@ final class JobReporter {
   func hadTooManyErrors() { console.message("too many errors, as --max-errors has it") }
 
   /// Shown even when quiet: without it the exit status would be a riddle.
-  func ioFailed(_ failure: IOFailure) { console.message("netspool: \(failure)") }
-
-  /// Shown even when quiet, for the same reason.
-  func changed(_ list: ListChange) { console.message("netspool: \(list)") }
+  func ioFailed(_ failure: any CustomStringConvertible) { console.message("netspool: \(failure)") }
 
   private func show(_ text: String, _ shown: inout Int, _ what: String) {
     shown += 1
@@ -56,19 +45,15 @@ final class JobReporter {
     }
   }
 
-  private func note(_ text: String) {
-    if !isQuiet { console.message(text) }
-  }
+  private func note(_ text: String) { if !isQuiet { console.message(text) } }
 }
 
 /// `--progress`: how much the tool says while it works.
 enum ProgressMode: String, CaseIterable, Sendable {
   /// A bar on a terminal, a line every ten seconds in a log.
   case auto
-  /// A bar, terminal or not.
   case always
   case never
-  /// A line every ten seconds.
   case lines
 
   enum Style: Equatable, Sendable { case bar, lines, silent }

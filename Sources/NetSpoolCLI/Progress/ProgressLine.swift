@@ -13,7 +13,6 @@ struct BarLine {
   /// 0...1; nil draws no bar.
   let fraction: Double?
   var isColoured = false
-  /// Stands before the bar.
   var title = ""
 
   private static let barColumns = 6...40
@@ -59,7 +58,6 @@ struct BarLine {
   }
 }
 
-/// Draws a `ProgressMeter`.
 struct ProgressLine {
   let meter: ProgressMeter
   var isColoured = false
@@ -67,9 +65,7 @@ struct ProgressLine {
   var secondsLeftMin = 0.0
 
   func bar(columns: Int) -> String { line.text(columns: columns) }
-
   var plain: String { line.plain }
-
   private var line: BarLine { BarLine(parts: parts, fraction: meter.fraction, isColoured: isColoured) }
 
   private var parts: [BarLine.Part] {

@@ -1,6 +1,5 @@
 /// What the progress bar knows. Pure state: counts and the time go in, rates and the time left come out.
 struct ProgressMeter: Equatable, Sendable {
-  /// The job's counters at one moment.
   struct Counts: Equatable, Sendable {
     var finished = 0
     var failed = 0
@@ -14,7 +13,6 @@ struct ProgressMeter: Equatable, Sendable {
     var listFraction: Double?
     /// The lines of the list that ask for something, once they are counted.
     var linesTotal: Int?
-    /// The lines read so far.
     var linesRead = 0
     var listEnded = false
   }
@@ -36,10 +34,7 @@ struct ProgressMeter: Equatable, Sendable {
     bytes.note(counts.bytes, now: now)
   }
 
-  /// Fetches finished per second.
   var perSecond: Double { fetches.perSecond }
-
-  /// Bytes of bodies per second.
   var bytesPerSecond: Double { bytes.perSecond }
 
   var total: Total {

@@ -12,7 +12,6 @@ final class ProgressPainter {
 
   static let barInterval: Int64 = 100_000_000
   static let lineInterval: Int64 = 10_000_000_000
-  /// Bodies with lines of their own.
   static let bodiesMax = 5
 
   /// - Parameter now: the job's start. The first bar comes a tenth of a second later, the first line after
@@ -55,7 +54,6 @@ final class ProgressPainter {
     console.endBar()
   }
 
-  /// The largest bodies on their way.
   private func bodyLines(_ now: Int64) -> [ByteLine] {
     guard style == .bar, let board else { return [] }
     let largest = board.largest(Self.bodiesMax)

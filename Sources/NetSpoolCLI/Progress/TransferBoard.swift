@@ -3,7 +3,6 @@ import Synchronization
 
 /// The bodies that are on their way, for those who watch.
 final class TransferBoard: Sendable {
-  /// One transfer.
   struct Entry: Sendable {
     let name: String
     var bytes: Int64
@@ -56,7 +55,12 @@ final class TransferBoard: Sendable {
   }
 }
 
-/// Counts a body for a board. It keeps nothing.
+extension WatchingStream {
+  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
+  func write(_ bytes: RawSpan) -> WriteResult { .accepted }
+  func close(_ outcome: Result<Void, NetworkError>) {}
+}
+
 final class TapStream: WatchingStream {
   private let board: TransferBoard
   private let name: String
@@ -70,8 +74,7 @@ final class TapStream: WatchingStream {
 
   func open(_ head: ResponseHead, bytesExpected: Int64?) {
     let start = head.status == 206 ? offset() : 0
-    id.store(
-      board.begin(name, bytes: start, total: bytesExpected.map { $0 + start }), ordering: .relaxed)
+    id.store(board.begin(name, bytes: start, total: bytesExpected.map { $0 + start }), ordering: .relaxed)
   }
 
   func write(_ bytes: RawSpan) -> WriteResult {

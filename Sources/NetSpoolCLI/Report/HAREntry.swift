@@ -9,6 +9,13 @@ struct HAREntry {
   let metrics: NetworkResponse.Metrics
   /// When it ended: the time since 1970.
   let ended: Duration
+  /// Those that were received on the way to the answer, and its own.
+  let heads: [[String]]
+
+  static func heads(_ bytes: [UInt8]) -> [[String]] {
+    var text = WireText()
+    return text.lines(of: bytes).split(separator: "").map(Array.init)
+  }
 
   private var answer: NetworkResponse? {
     switch result {
@@ -64,7 +71,8 @@ struct HAREntry {
   private func writeResponse(to json: inout JSONText) {
     json.object("response") { json in
       json.field("status", answer?.status ?? 0)
-      json.field("statusText", "")
+      let status = heads.last?.first?.split(separator: " ", maxSplits: 2) ?? []
+      json.field("statusText", status.count > 2 ? String(status[2]) : "")
       json.field("httpVersion", answer?.httpVersion ?? "")
       json.array("cookies") { _ in }
       Self.write(answer?.headers ?? NetworkRequest.Headers(), to: &json)
@@ -78,7 +86,10 @@ struct HAREntry {
       if let answer, answer.finalURL != request.url {
         json.field("_finalURL", NetworkRequest(url: answer.finalURL).urlMasked)
       }
-      if let answer { json.field("_source", FetchOutcome.Source(answer.source).rawValue) }
+      if heads.count > 1 {
+        json.array("_heads") { json in for head in heads { json.element(head.joined(separator: "\n")) } }
+      }
+      if let answer { json.field("_source", answer.source.rawValue) }
       if case .failure(let error) = result { json.field("_error", error.code.description) }
     }
   }
@@ -90,10 +101,10 @@ struct HAREntry {
   }
 
   private static func write(_ name: String, _ value: String, to json: inout JSONText) {
-    json.beginElement()
-    json.field("name", name)
-    json.field("value", value)
-    json.endObject()
+    json.element { json in
+      json.field("name", name)
+      json.field("value", value)
+    }
   }
 
   /// As descriptions have it.

@@ -34,14 +34,16 @@ final class HARWriter: Sendable {
   }
 
   /// For an engine's `onEnd`.
-  /// - Parameter defaults: the engine's fields.
-  func record(_ defaults: NetworkRequest.Headers)
+  /// - Parameters:
+  ///   - defaults: the engine's fields.
+  ///   - watch: has seen the heads, where there is one exchange at a time.
+  func record(_ defaults: NetworkRequest.Headers, _ watch: WireWatch? = nil)
     -> @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
   {
     { [self] operation, result, metrics in
       let entry = HAREntry(
-        request: operation.request, defaults: defaults, result: result, metrics: metrics,
-        ended: WallTime.now)
+        request: operation.request, defaults: defaults, result: result, metrics: metrics, ended: WallTime.now,
+        heads: HAREntry.heads(watch?.seen.heads ?? []))
       if entry.isWorthKeeping { queue.async { [self] in add(entry) } }
     }
   }
@@ -72,11 +74,7 @@ final class HARWriter: Sendable {
 
   private static func flush(_ state: inout State) {
     guard state.failure == nil else { return }
-    do throws(IOFailure) {
-      try state.file.write(state.entries, end: tail)
-    } catch {
-      state.failure = error
-    }
+    do throws(IOFailure) { try state.file.write(state.entries, end: tail) } catch { state.failure = error }
     state.entries.removeAll(keepingCapacity: true)
   }
 }
@@ -108,9 +106,7 @@ struct OutputPlace {
     guard lseek(file.descriptor.number, Int(offset), SEEK_SET) >= 0 else {
       throw .last("write", file.descriptor.path)
     }
-    do throws(IOFailure) {
-      try file.descriptor.write(bytes + end)
-    } catch {
+    do throws(IOFailure) { try file.descriptor.write(bytes + end) } catch {
       // What was whole before is so again, if there is room for its end.
       try? file.descriptor.resize(to: Int(offset))
       lseek(file.descriptor.number, Int(offset), SEEK_SET)
@@ -121,7 +117,5 @@ struct OutputPlace {
   }
 
   /// Nothing follows.
-  func finish(_ end: [UInt8]) throws(IOFailure) {
-    if isPipe { try file.descriptor.write(end) }
-  }
+  func finish(_ end: [UInt8]) throws(IOFailure) { if isPipe { try file.descriptor.write(end) } }
 }

@@ -8,7 +8,6 @@ struct JSONText {
     needsComma = false
   }
 
-  /// A whole object.
   static func object(_ fields: (inout JSONText) -> Void) -> [UInt8] {
     var json = JSONText()
     json.beginObject()
@@ -17,20 +16,27 @@ struct JSONText {
     return json.bytes
   }
 
-  mutating func beginObject() {
-    bytes.append(UInt8(ascii: "{"))
+  mutating func beginObject() { begin("{") }
+  mutating func endObject() { end("}") }
+
+  private mutating func begin(_ mark: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: mark))
     needsComma = false
   }
 
-  mutating func endObject() {
-    bytes.append(UInt8(ascii: "}"))
+  private mutating func end(_ mark: Unicode.Scalar) {
+    bytes.append(UInt8(ascii: mark))
     needsComma = true
   }
 
-  /// An object inside of an array.
-  mutating func beginElement() {
+  /// What stands inside of an array: a text, or what a closure writes.
+  mutating func element(_ text: String? = nil, _ fields: (inout JSONText) -> Void = { _ in }) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+    if let text { return append(quoted: text) }
     beginObject()
+    fields(&self)
+    endObject()
   }
 
   mutating func object(_ name: String, _ fields: (inout JSONText) -> Void) {
@@ -42,18 +48,9 @@ struct JSONText {
 
   mutating func array(_ name: String, _ elements: (inout JSONText) -> Void) {
     key(name)
-    bytes.append(UInt8(ascii: "["))
-    needsComma = false
+    begin("[")
     elements(&self)
-    bytes.append(UInt8(ascii: "]"))
-    needsComma = true
-  }
-
-  /// A text inside of an array.
-  mutating func element(_ text: String) {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
-    append(quoted: text)
-    needsComma = true
+    end("]")
   }
 
   mutating func endLine() { bytes.append(0x0A) }
@@ -76,7 +73,6 @@ struct JSONText {
     bytes += value
   }
 
-  /// A text as JSON.
   static func quoted(_ text: String) -> [UInt8] {
     var json = JSONText()
     json.append(quoted: text)
@@ -103,13 +99,8 @@ struct JSONText {
   }
 
   /// Left out when nil: a reader then finds no key, which every tool can tell from an empty value.
-  mutating func field(_ name: String, _ value: String?) {
-    if let value { field(name, value) }
-  }
-
-  mutating func field(_ name: String, _ value: Int?) {
-    if let value { field(name, value) }
-  }
+  mutating func field(_ name: String, _ value: String?) { if let value { field(name, value) } }
+  mutating func field(_ name: String, _ value: Int?) { if let value { field(name, value) } }
 
   private mutating func append(quoted text: String) {
     bytes.append(UInt8(ascii: "\""))
@@ -212,8 +203,7 @@ struct JSONScanner {
   }
 
   mutating func integer() throws -> Int64 {
-    let token = word()
-    guard let value = Int64(token) else { throw Malformed() }
+    guard let value = Int64(word()) else { throw Malformed() }
     return value
   }
 
@@ -233,8 +223,10 @@ struct JSONScanner {
     switch byte {
     case UInt8(ascii: "\""): try skipString()
     case UInt8(ascii: "{"): try object { _, scanner in try scanner.skipValue(depth: depth + 1) }
-    case UInt8(ascii: "["): try skipArray(depth: depth)
-    default: try skipWord()
+    case UInt8(ascii: "["): try array { try $0.skipValue(depth: depth + 1) }
+    default:
+      let token = word()
+      guard ["true", "false", "null"].contains(token) || Double(token) != nil else { throw Malformed() }
     }
   }
 
@@ -248,10 +240,6 @@ struct JSONScanner {
     }
   }
 
-  private mutating func skipArray(depth: Int) throws {
-    try array { try $0.skipValue(depth: depth + 1) }
-  }
-
   /// Calls `element` where each begins; it must consume it.
   mutating func array(_ element: (inout JSONScanner) throws -> Void) throws {
     try expect(UInt8(ascii: "["))
@@ -263,14 +251,9 @@ struct JSONScanner {
     try expect(UInt8(ascii: "]"))
   }
 
-  private mutating func skipWord() throws {
-    let token = word()
-    guard ["true", "false", "null"].contains(token) || Double(token) != nil else { throw Malformed() }
-  }
-
   private mutating func word() -> String {
     let start = at
-    while let byte = peek(), byte.isWordByte { at += 1 }
+    while let byte = peek(), byte.isAlphanumeric(or: "+-.") { at += 1 }
     return String(decoding: bytes[start..<at], as: UTF8.self)
   }
 
@@ -311,7 +294,6 @@ struct JSONScanner {
 
   /// Whether the value begins so: `"` is a string's, `[` an array's, `n` that of `null`.
   func begins(with mark: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: mark) }
-
   private func peek() -> UInt8? { at < bytes.endIndex ? bytes[at] : nil }
 
   private mutating func next() throws -> UInt8 {
@@ -331,14 +313,5 @@ struct JSONScanner {
     return true
   }
 
-  private mutating func expect(_ byte: UInt8) throws {
-    guard accept(byte) else { throw Malformed() }
-  }
-}
-
-extension UInt8 {
-  /// A byte of a number or of `true`, `false`, `null`.
-  fileprivate var isWordByte: Bool {
-    self &- 0x30 < 10 || (self | 0x20) &- 0x61 < 26 || self == 0x2B || self == 0x2D || self == 0x2E
-  }
+  private mutating func expect(_ byte: UInt8) throws { guard accept(byte) else { throw Malformed() } }
 }

@@ -7,12 +7,9 @@ struct ReportMerge {
   let paths: [String]
   let ledger: Ledger
 
-  /// What came out.
   struct Totals: Equatable {
     var summary = Summary()
-    /// Lines of all files.
     var lines = 0
-    /// Lines that a later one replaces.
     var replaced = 0
     var unreadable = 0
   }
@@ -51,9 +48,9 @@ struct ReportMerge {
     }
   }
 
-  private func eachLine(
-    _ body: (ResultsReader, ResultsReader.Pull, UInt32) throws(IOFailure) -> Void
-  ) throws(IOFailure) {
+  private func eachLine(_ body: (ResultsReader, ResultsReader.Pull, UInt32) throws(IOFailure) -> Void)
+    throws(IOFailure)
+  {
     var number: UInt32 = 0
     for path in paths {
       let reader = try ResultsReader(path)
@@ -72,7 +69,6 @@ struct ReportMerge {
 }
 
 extension Summary {
-  /// Counts a record read back from a results file.
   mutating func count(_ record: ResultRecord) {
     list.lines += 1
     started += 1

@@ -1,4 +1,5 @@
 import Glibc
+import NetSpool
 
 /// One line of a results file.
 ///
@@ -33,18 +34,15 @@ struct ResultRecord: Equatable, Sendable {
   var contentType: String?
   var etag: String?
   var picture: FetchOutcome.PictureFacts?
-  /// The name of the tar that has it.
   var tar: String?
-  /// RFC 3339, UTC.
   var ended: String?
   /// What the list says besides.
   var others: [LineOptions.Other] = []
 
-  /// The names of the fields.
   static let names: Set = [
     "url", "output", "tar", "outcome", "status", "bytes", "source", "error", "reason", "finalURL",
-    "contentType",
-    "etag", "width", "height", "format", "sourceBytes", "thumbnail", "attempts", "sha256", "ended", "timings",
+    "contentType", "etag", "width", "height", "format", "sourceBytes", "thumbnail", "attempts", "sha256",
+    "ended", "timings",
   ]
 
   init(url: String, output: String? = nil, outcome: Outcome) {
@@ -74,7 +72,6 @@ struct ResultRecord: Equatable, Sendable {
 }
 
 extension ResultRecord {
-  /// Appends the record as one line.
   func write(to json: inout JSONText) {
     json.beginObject()
     json.field("url", url)
@@ -155,8 +152,7 @@ extension ResultRecord {
 
   private mutating func takePicture(_ key: String, from value: inout JSONScanner) throws {
     var facts =
-      picture
-      ?? FetchOutcome.PictureFacts(width: 0, height: 0, format: "", sourceBytes: 0, transform: "")
+      picture ?? FetchOutcome.PictureFacts(width: 0, height: 0, format: "", sourceBytes: 0, transform: "")
     switch key {
     case "width": facts.width = Int(try value.integer())
     case "height": facts.height = Int(try value.integer())
@@ -171,7 +167,6 @@ extension ResultRecord {
 /// Reads a results file line by line in bounded memory. Lines that are no record are counted, not fatal:
 /// a killed run leaves half a line at the end.
 final class ResultsReader {
-  /// Where a later run goes on writing.
   struct Resumption: Equatable {
     /// The length up to which the file is whole.
     var bytesKept = 0
@@ -203,13 +198,11 @@ final class ResultsReader {
     case .line(let range):
       currentLine = range
       guard let record = ResultRecord(line: lines[range]) else { return unreadable() }
-      resumption = Resumption(
-        bytesKept: Int(lines.bytesConsumed), lacksNewline: !lines.lastLineWasTerminated)
+      resumption = Resumption(bytesKept: Int(lines.bytesConsumed), lacksNewline: !lines.lastLineWasTerminated)
       return .record(record)
     }
   }
 
-  /// The bytes of the line that gave the last record.
   var currentBytes: ArraySlice<UInt8> { lines[currentLine] }
 
   private func unreadable() -> Pull {

@@ -70,7 +70,8 @@ final class OutputFile {
     // Devices and pipes may be shared. A file system without locks has none to wait for.
     if isPlain { try lock(descriptor, path) }
     if isPlain, !keeping { try descriptor.resize(to: 0) }
-    keepToOwner(descriptor)
+    // One that was there may have had another mode. One of somebody else's stays as it is.
+    if isPlain { _ = fchmod(descriptor.number, 0o600) }
     return OutputFile(descriptor)
   }
 
@@ -83,13 +84,7 @@ final class OutputFile {
     }
   }
 
-  /// Drops what stands behind so many bytes.
   func cut(to bytes: Int) throws(IOFailure) { try descriptor.resize(to: bytes) }
-
-  /// A file that was there may have had another mode. One of somebody else's stays as it is, and so does a device.
-  private static func keepToOwner(_ descriptor: borrowing Descriptor) {
-    if descriptor.status?.isPlainFile == true { _ = fchmod(descriptor.number, 0o600) }
-  }
 
   func write(_ bytes: some Sequence<UInt8>) throws(IOFailure) {
     buffer.append(contentsOf: bytes)

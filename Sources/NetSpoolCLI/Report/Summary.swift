@@ -1,22 +1,18 @@
 import NetSpool
 
-/// The list in numbers.
 struct ListTally: Equatable, Sendable {
   /// Lines that were read and not blank or comments.
   var lines = 0
   /// Lines that could not be used; they count as failed for good.
   var broken = 0
-  /// Lines that repeat an earlier one.
   var duplicates = 0
   /// Lines that are another machine's.
   var otherShards = 0
-  /// Lines that an earlier run finished.
   var resumed = 0
   /// Lines whose output name was taken and got a suffix.
   var renamed = 0
 }
 
-/// The job in numbers.
 struct Summary: Equatable, Sendable {
   /// What became of the list's lines before anything was fetched.
   var list = ListTally()
@@ -36,7 +32,6 @@ struct Summary: Equatable, Sendable {
   var cancelled = 0
   /// Answers that the cache gave up.
   var unstored = 0
-  /// Bytes of all bodies.
   var bytes: Int64 = 0
   var seconds = 0.0
   /// How often each error happened, as `status 404` or `timedOut stall`. At most `errorKindsMax` kinds.
@@ -54,7 +49,9 @@ struct Summary: Equatable, Sendable {
     case .done: countDone(outcome)
     case .failed(let permanence):
       count(permanence)
-      countError(outcome.errorGroup)
+      // Digests are no two alike.
+      let isDigest = outcome.error == NetworkError.Code.digestMismatch.description
+      countError(isDigest ? outcome.error ?? "" : outcome.errorKind)
     }
   }
 
@@ -95,11 +92,6 @@ extension FetchOutcome {
     if code == "status", let status { return "status \(status)" }
     return reason.map { "\(code) \($0)" } ?? code
   }
-
-  /// The same where the reason is one of a few; digests are no two alike.
-  fileprivate var errorGroup: String {
-    error == NetworkError.Code.digestMismatch.description ? error ?? "" : errorKind
-  }
 }
 
 extension Summary {
@@ -136,8 +128,9 @@ extension Summary {
   }
 
   private var sortedErrors: [(kind: String, count: Int)] {
-    errors.map { (kind: $0.key, count: $0.value) }
-      .sorted { $0.count == $1.count ? $0.kind < $1.kind : $0.count > $1.count }
+    errors.map { (kind: $0.key, count: $0.value) }.sorted {
+      $0.count == $1.count ? $0.kind < $1.kind : $0.count > $1.count
+    }
   }
 
   private var notes: [String] {
@@ -165,23 +158,21 @@ extension Summary {
     let counts: [(String, Int)] = [
       ("lines", list.lines), ("broken", list.broken), ("duplicates", list.duplicates),
       ("otherShards", list.otherShards), ("resumed", list.resumed), ("renamed", list.renamed),
-      ("started", started), ("done", done), ("hits", hits), ("revalidated", revalidated),
-      ("failed", failed), ("failedForGood", failedForGood), ("failedForNow", failedForNow),
-      ("failedLocally", failedLocally), ("cancelled", cancelled), ("unchanged", unchanged),
-      ("bytes", Int(bytes)),
+      ("started", started), ("done", done), ("hits", hits), ("revalidated", revalidated), ("failed", failed),
+      ("failedForGood", failedForGood), ("failedForNow", failedForNow), ("failedLocally", failedLocally),
+      ("cancelled", cancelled), ("unchanged", unchanged), ("bytes", Int(bytes)),
     ]
     for (name, value) in counts { json.field(name, value) }
   }
 }
 
 extension ReportMerge.Totals {
-  /// For people.
   var text: String {
     let parts = [
       ("URLs", summary.list.lines), ("done", summary.done), ("from the cache", summary.hits),
-      ("confirmed by the origin", summary.revalidated),
-      ("failed for good", summary.failedForGood), ("failed for now", summary.failedForNow),
-      ("replaced by later results", replaced), ("unreadable lines", unreadable),
+      ("confirmed by the origin", summary.revalidated), ("failed for good", summary.failedForGood),
+      ("failed for now", summary.failedForNow), ("replaced by later results", replaced),
+      ("unreadable lines", unreadable),
     ]
     let rows = parts.map { "\(HumanText.padded(HumanText.count($0.1), to: 14))  \($0.0)" }
     return rows.joined(separator: "\n")
@@ -189,7 +180,6 @@ extension ReportMerge.Totals {
   }
 }
 
-/// What the process tells its caller.
 enum JobStatus: Equatable, Sendable {
   case allDone
   /// Some failed, and all of those for good: a second run would not help.

@@ -12,26 +12,19 @@ struct Descriptor: ~Copyable {
   init(opening path: String, _ flags: Int32, mode: mode_t = 0o666) throws(IOFailure) {
     number = unsafe open(path, flags | O_CLOEXEC, mode)
     guard number >= 0 else { throw .last("open", path) }
-    self.path = path
-    isOwned = true
+    (self.path, isOwned) = (path, true)
   }
 
   /// Standard input, output or error, or another descriptor that someone else closes.
   init(borrowing number: Int32, named path: String) {
-    self.number = number
-    self.path = path
-    isOwned = false
+    (self.number, self.path, isOwned) = (number, path, false)
   }
 
   private init(owning number: Int32, named path: String) {
-    self.number = number
-    self.path = path
-    isOwned = true
+    (self.number, self.path, isOwned) = (number, path, true)
   }
 
-  deinit {
-    if isOwned { close(number) }
-  }
+  deinit { if isOwned { close(number) } }
 
   /// A file without a name: it vanishes with the process, however that ends.
   static func unlinkedTemporary(in directory: String) throws(IOFailure) -> Descriptor {
@@ -60,20 +53,21 @@ extension Descriptor {
     return got
   }
 
-  /// Reads up to `count` bytes from an offset of the file to `buffer[offset...]`; 0 is the end.
-  func read(into buffer: inout [UInt8], at offset: Int, fileOffset: Int64) throws(IOFailure) -> Int {
-    precondition(offset < buffer.count, "a read must stay inside its buffer")
-    let number = number
+  /// Reads bytes from an offset of the file to `buffer[range]`, to its end unless told otherwise; 0 is the end.
+  func read<T: BitwiseCopyable>(into buffer: inout [T], at start: Int, count: Int? = nil, fileOffset: Int64)
+    throws(IOFailure) -> Int
+  {
+    let (number, width, end) = (number, MemoryLayout<T>.size, count.map { start + $0 } ?? buffer.count)
+    precondition(start < end && end <= buffer.count, "a read must stay inside its buffer")
     let got = unsafe buffer.withUnsafeMutableBytes { bytes in
       repeating {
-        unsafe pread(number, bytes.baseAddress! + offset, bytes.count - offset, Int(fileOffset))
+        unsafe pread(number, bytes.baseAddress! + start * width, (end - start) * width, Int(fileOffset))
       }
     }
     guard got >= 0 else { throw .last("read", path) }
     return got
   }
 
-  /// Writes all of `bytes`, however many calls that takes.
   func write(_ bytes: borrowing [UInt8]) throws(IOFailure) {
     let number = number
     var written = 0
@@ -85,15 +79,6 @@ extension Descriptor {
       guard put >= 0 else { throw .last("write", path) }
       written += put
     }
-  }
-
-  /// Fills `words[start..<start + count]` from a byte offset of the file.
-  func read(into words: inout [UInt64], at start: Int, count: Int, fileOffset: Int) throws(IOFailure) {
-    let number = number
-    let got = unsafe words.withUnsafeMutableBytes { bytes in
-      repeating { unsafe pread(number, bytes.baseAddress! + start * 8, count * 8, fileOffset) }
-    }
-    guard got == count * 8 else { throw .last("read", path) }
   }
 
   /// Writes `words[start..<start + count]` at a byte offset of the file.
@@ -182,7 +167,6 @@ struct FileFacts: Equatable {
   /// How long a file is; nil when there is none.
   static func bytes(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.size) } }
 
-  /// Whether a symbolic link stands there.
   static func isLink(_ path: String) -> Bool {
     FileFacts(path: path, followsLinks: false).map { $0.mode & S_IFMT == S_IFLNK } ?? false
   }
@@ -227,7 +211,6 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// Where results go.
 enum StandardOutput {
   /// Lets a standard output that is closed refuse what is written to it. For the first line of a program: the library opens
   /// `/dev/null` in place of descriptors that are missing, where all that is printed would be lost without a word.
@@ -241,6 +224,8 @@ enum StandardOutput {
   static func write(_ bytes: [UInt8]) throws(IOFailure) {
     try Descriptor(borrowing: 1, named: "standard output").write(bytes)
   }
+
+  static func write(_ text: String) throws(IOFailure) { try write(Array(text.utf8)) }
 }
 
 /// What no other process has in its names. Process numbers would not do: two containers that share a folder both have
@@ -256,7 +241,6 @@ enum OwnName {
   }
 }
 
-/// A descriptor that several share.
 final class SharedDescriptor: Sendable {
   let descriptor: Descriptor
   init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }

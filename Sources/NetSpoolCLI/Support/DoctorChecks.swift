@@ -21,16 +21,13 @@ struct DoctorCheck: Equatable, Sendable {
 }
 
 extension DoctorCheck {
-  /// All of them, for this machine.
   static func all(_ environment: Environment, cache: String?, frozen: String?) -> [DoctorCheck] {
     let libraries = LibraryVersions.loaded
     let temporary = Ledger.temporaryDirectory(environment)
     return [
       tls(libraries), http2(libraries), curl(libraries), ntlm(libraries), codings(libraries.codings), names,
-      files(FileLimit.current),
-      routes(LinkReport.now),
-      authorities(environment), proxy(environment), configuration(environment),
-      disk("temporary folder", temporary, DiskRoom.free(below: temporary)),
+      files(FileLimit.current), routes(LinkReport.now), authorities(environment), proxy(environment),
+      configuration(environment), disk("temporary folder", temporary, DiskRoom.free(below: temporary)),
     ]
       + [("cache", cache), ("frozen requests", frozen)].compactMap { name, path in
         path.map { disk(name, $0, DiskRoom.free(below: $0)) }
@@ -133,9 +130,7 @@ extension DoctorCheck {
     do {
       for command in OptionTable.commands { _ = try ConfigFile.completed([command], environment) }
       return ok(name, path)
-    } catch {
-      return bad(name, "\(error)")
-    }
+    } catch { return bad(name, "\(error)") }
   }
 
   static func disk(_ name: String, _ path: String, _ free: Int?) -> DoctorCheck {
@@ -146,19 +141,13 @@ extension DoctorCheck {
   }
 }
 
-/// Room on a disk.
 enum DiskRoom {
   /// Of a folder that may not be there yet; nil when nobody says.
   static func free(below path: String) -> Int? {
     var path = path[...]
     while FileFacts(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }
-    return free(in: path.isEmpty ? "/" : String(path))
-  }
-
-  static func free(in path: String) -> Int? {
     var status = statvfs()
-    guard unsafe statvfs(path, &status) == 0 else { return nil }
-    return Int(
-      clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+    guard unsafe statvfs(path.isEmpty ? "/" : String(path), &status) == 0 else { return nil }
+    return Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
   }
 }

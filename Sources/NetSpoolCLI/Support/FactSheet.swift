@@ -3,31 +3,34 @@ struct FactSheet {
   enum Value: Equatable {
     case text(String)
     /// A number and its unit; empty where it is a count.
-    case number(Int, unit: String)
+    case number(Int, _ unit: String = "")
     /// Not there, or without a limit.
     case none(String)
+
+    static func text(_ text: String?, or none: String) -> Value { text.map { .text($0) } ?? .none(none) }
+    static func bytes(_ count: Int?, or none: String) -> Value {
+      count.map { .number($0, "bytes") } ?? .none(none)
+    }
   }
 
-  struct Group {
-    let name: String
-    let entries: [(name: String, value: Value)]
+  typealias Entries = [(name: String, value: Value)]
+
+  private let groups: [(name: String, entries: Entries)]
+
+  init(_ groups: [(name: String, entries: Entries)]) { self.groups = groups }
+
+  func print(asJSON: Bool) throws(IOFailure) -> JobStatus {
+    try StandardOutput.write(asJSON ? json : Array(text.utf8))
+    return .allDone
   }
 
-  let groups: [Group]
-
-  /// A table for people.
-  var text: String {
-    groups.map { group in
-      let width = group.entries.map(\.name.utf8.count).max() ?? 0
-      let rows = group.entries.map { entry in
-        "  \(entry.name)\(String(repeating: " ", count: width - entry.name.utf8.count))  \(entry.value.text)\n"
-      }
-      return "\(group.name)\n" + rows.joined()
-    }.joined(separator: "\n")
+  private var text: String {
+    groups.map { "\($0.name)\n" + HumanText.table($0.entries.map { ["  \($0.name)", $0.value.text] }) }
+      .joined(separator: "\n")
   }
 
   /// One object with an object for each group; numbers carry their unit in their name: `timeoutSeconds`.
-  var json: [UInt8] {
+  private var json: [UInt8] {
     JSONText.object { json in
       for group in groups {
         json.object(group.name) { json in
@@ -51,18 +54,15 @@ struct FactSheet {
 extension FactSheet.Value {
   fileprivate var text: String {
     switch self {
-    case .text(let text): text
-    case .none(let text): text
-    case .number(let number, unit: "bytes"): HumanText.bytes(Int64(number))
-    case .number(let number, unit: ""): HumanText.count(number)
+    case .text(let text), .none(let text): text
+    case .number(let number, "bytes"): HumanText.bytes(Int64(number))
+    case .number(let number, ""): HumanText.count(number)
     case .number(let number, let unit): "\(HumanText.count(number)) \(unit)"
     }
   }
 }
 
-extension String {
-  fileprivate var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
+extension String { fileprivate var capitalisedFirst: String { prefix(1).uppercased() + dropFirst() } }
 
 /// Numbers as people read them. No locale: the same text on every machine.
 enum HumanText {
@@ -86,6 +86,15 @@ enum HumanText {
     case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
     }
+  }
+
+  /// Columns as wide as their widest entry; the last one goes on to the end of the line.
+  static func table(_ rows: [[String]]) -> String {
+    let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].utf8.count }.max() ?? 0 }
+    return rows.map { row in
+      let cells = zip(row, widths).dropLast().map { $0 + String(repeating: " ", count: $1 - $0.utf8.count) }
+      return (cells + row.suffix(1)).joined(separator: "  ") + "\n"
+    }.joined()
   }
 
   /// `1 error`, `2 errors`.
@@ -131,7 +140,6 @@ enum HumanText {
     perSecond < 9.95 ? decimal(perSecond) : count(Int(perSecond.rounded()))
   }
 
-  /// One digit after the point.
   static func decimal(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return "\(tenths / 10).\(tenths % 10)"

@@ -1,6 +1,5 @@
 import Glibc
 
-/// What other processes are called.
 enum OtherProcess {
   /// As `ps -o comm` shows it; nil for a process that is not there, or in another namespace (proc(5)).
   static func name(of process: String) -> String? {
@@ -14,13 +13,8 @@ enum OtherProcess {
 struct Environment: Sendable {
   private let read: @Sendable (String) -> String?
 
-  /// The process's own.
-  static let process = Environment { name in
-    unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
-
+  static let process = Environment { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
   init(_ read: @escaping @Sendable (String) -> String?) { self.read = read }
-
   init(_ values: [String: String]) { read = { values[$0] } }
 
   /// The value, or nil when unset or empty.
@@ -56,7 +50,6 @@ enum FileLimit {
   }
 }
 
-/// What the process has used so far.
 enum ProcessUsage {
   /// User and system time of all threads, in seconds.
   static var seconds: Double {
@@ -73,7 +66,6 @@ enum ProcessUsage {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// The largest resident size, in bytes.
   static var residentBytesPeak: Int64 { Int64(current.ru_maxrss) * 1_024 }
 
   private static var current: rusage {

@@ -15,14 +15,8 @@ struct ByteSize: Equatable {
   }
 
   private static func factor(_ unit: String) -> Double? {
-    switch unit {
-    case "", "b": 1
-    case "k", "kb", "kib": 0x1p10
-    case "m", "mb", "mib": 0x1p20
-    case "g", "gb", "gib": 0x1p30
-    case "t", "tb", "tib": 0x1p40
-    default: nil
-    }
+    let power = ["", "k", "m", "g", "t"].firstIndex { [$0, "\($0)b", "\($0)ib"].contains(unit) }
+    return unit == "ib" ? nil : power.map { Double(1 << (10 * $0)) }
   }
 }
 
@@ -40,9 +34,7 @@ struct TimeSpan: Equatable {
   let nanoseconds: Int64
 
   var seconds: Double { Double(nanoseconds) / 1e9 }
-
   init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
-
   init(seconds: Double) { nanoseconds = Int64(seconds * 1e9) }
 
   /// Nil for anything but 1 ms to 30 days: what is outside is nearly always a slip of the pen.
@@ -54,14 +46,7 @@ struct TimeSpan: Equatable {
   }
 
   private static func seconds(_ unit: String) -> Double? {
-    switch unit {
-    case "ms": 0.001
-    case "", "s": 1
-    case "m", "min": 60
-    case "h": 3_600
-    case "d": 86_400
-    default: nil
-    }
+    ["ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400][unit]
   }
 }
 
@@ -78,14 +63,10 @@ extension TimeSpan: CustomStringConvertible {
 extension Duration {
   /// As the number that reports and options show.
   var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
-
-  /// Whole microseconds.
   var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
 
-/// The clock that nobody sets.
 enum MonotonicTime {
-  /// Nanoseconds since some moment.
   static var now: Int64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -93,7 +74,6 @@ enum MonotonicTime {
   }
 }
 
-/// The system's clock.
 enum WallTime {
   /// Now, by RFC 3339: `2026-01-31T12:00:00.000Z`.
   static var text: String { text(at: now) }
@@ -113,7 +93,6 @@ enum WallTime {
     return "\(date)T\(clock).\(padded(Int32(attoseconds / 1_000_000_000_000_000), 3))Z"
   }
 
-  /// The time since 1970.
   static var now: Duration {
     var time = timespec()
     unsafe clock_gettime(CLOCK_REALTIME, &time)

@@ -34,7 +34,6 @@ final class LandingFolder: Sendable {
 
   /// Removes the folder. Nothing may land any more.
   func remove() { unsafe _ = rmdir(path) }
-
   func path(for item: FetchItem) -> String { "\(path)/\(item.id)" }
 
   private static func isOurs(_ name: String) -> Bool {
@@ -51,7 +50,6 @@ final class LandingFolder: Sendable {
     return count < 3
   }
 
-  /// The names in a folder, in no order.
   static func names(in folder: String) throws(IOFailure) -> [String] {
     guard let directory = unsafe opendir(folder) else { throw .last("read the folder", folder) }
     defer { unsafe _ = closedir(directory) }

@@ -6,9 +6,7 @@ struct PartNames: Equatable {
   let path: String
   let isNumbered: Bool
 
-  var folder: String {
-    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./"
-  }
+  var folder: String { path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? "./" }
 
   func path(_ number: Int) -> String {
     guard isNumbered else { return path }
@@ -32,21 +30,15 @@ struct PartNames: Equatable {
   }
 }
 
-/// `--shard-size`: when a part is full.
 enum ShardLimit: Equatable, Sendable, ExpressibleByArgument {
   case items(Int)
   case bytes(Int64)
 
   /// A number counts items; one with a unit, bytes.
   init?(argument: String) {
-    if let count = Int(argument) {
-      guard count > 0 else { return nil }
-      self = .items(count)
-    } else if let size = ByteSize(argument) {
-      self = .bytes(size.bytes)
-    } else {
-      return nil
-    }
+    let bytes = ByteSize(argument).map { Self.bytes($0.bytes) }
+    guard let limit = Int(argument).map({ $0 > 0 ? .items($0) : nil }) ?? bytes else { return nil }
+    self = limit
   }
 
   /// Whether a part with this much has no room for `next` bytes. An item that is larger than a part is one alone.

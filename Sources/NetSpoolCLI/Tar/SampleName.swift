@@ -54,10 +54,8 @@ struct SampleName: Equatable {
   private static let endings = [
     "application/gzip": "gz", "application/json": "json", "application/pdf": "pdf", "application/xml": "xml",
     "application/zip": "zip", "audio/mpeg": "mp3", "image/avif": "avif", "image/bmp": "bmp",
-    "image/gif": "gif",
-    "image/heic": "heic", "image/heif": "heif", "image/jpeg": "jpg", "image/png": "png",
-    "image/svg+xml": "svg",
-    "image/webp": "webp", "text/css": "css", "text/csv": "csv", "text/html": "html", "text/javascript": "js",
-    "text/plain": "txt", "text/xml": "xml", "video/mp4": "mp4", "video/webm": "webm",
+    "image/gif": "gif", "image/heic": "heic", "image/heif": "heif", "image/jpeg": "jpg", "image/png": "png",
+    "image/svg+xml": "svg", "image/webp": "webp", "text/css": "css", "text/csv": "csv", "text/html": "html",
+    "text/javascript": "js", "text/plain": "txt", "text/xml": "xml", "video/mp4": "mp4", "video/webm": "webm",
   ]
 }

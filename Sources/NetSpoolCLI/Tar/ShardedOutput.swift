@@ -24,9 +24,7 @@ final class ShardedOutput: BodyPlace {
       throw Mistake("another netspool writes \(path) at the moment", .localIO)
     }
     self.bodies = bodies
-    do {
-      try takeStock(ledger)
-    } catch {
+    do { try takeStock(ledger) } catch {
       bodies.remove()
       throw error
     }
@@ -52,9 +50,7 @@ final class ShardedOutput: BodyPlace {
   }
 
   /// Gives the last part its name, if there is one.
-  func finish() throws(IOFailure) {
-    if part != nil { try publish() }
-  }
+  func finish() throws(IOFailure) { if part != nil { try publish() } }
 
   /// Leaves the part that grows to the next run.
   func close() {
@@ -112,7 +108,13 @@ final class ShardedOutput: BodyPlace {
       guard limit == nil, FileFacts(path: names.path) != nil else { return nil }
       let stock = try TarStock(names.path)
       let draft = "\(bodies.path)/netspool-copy"
-      try FileCopy.copy(names.path, to: draft, count: stock.membersEnd)
+      let copy = try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_TRUNC)
+      var left = Int(stock.membersEnd)
+      try Descriptor(opening: names.path, O_RDONLY).eachPiece { piece throws(IOFailure) in
+        try copy.write(Array(piece.prefix(left)))
+        left -= min(left, piece.count)
+      }
+      guard left == 0 else { throw IOFailure(action: "read", path: names.path, code: EIO) }
       guard unsafe rename(draft, names.path + TarWriter.partEnding) == 0 else {
         throw .last("write", names.path)
       }
@@ -204,21 +206,5 @@ struct TarStock {
     }
     let line = try reader.read(Int(member.header.size), at: member.body)
     return ResultRecord(line: line)
-  }
-}
-
-/// Copies the beginning of a file.
-enum FileCopy {
-  static func copy(_ path: String, to copy: String, count: Int64) throws(IOFailure) {
-    let source = try Descriptor(opening: path, O_RDONLY)
-    let target = try Descriptor(opening: copy, O_WRONLY | O_CREAT | O_TRUNC)
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
-    var left = count
-    while left > 0 {
-      let got = try source.read(into: &buffer, at: 0, count: Int(min(left, Int64(buffer.count))))
-      guard got > 0 else { throw IOFailure(action: "read", path: path, code: EIO) }
-      try target.write(Array(buffer[..<got]))
-      left -= Int64(got)
-    }
   }
 }

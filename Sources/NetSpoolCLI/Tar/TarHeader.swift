@@ -27,7 +27,6 @@ struct TarHeader: Equatable {
   /// What a body of this length takes: whole blocks.
   static func padded(_ bytes: Int64) -> Int64 { (bytes + 511) / 512 * 512 }
 
-  /// Two blocks of zeros.
   static let end = [UInt8](repeating: 0, count: 2 * blockBytes)
 }
 
@@ -112,7 +111,6 @@ extension TarHeader {
 extension TarHeader {
   enum Block: Equatable {
     case header(TarHeader)
-    /// Nothing but zeros.
     case end
     /// No header of a tar file.
     case unknown

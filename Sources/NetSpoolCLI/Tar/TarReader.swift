@@ -54,9 +54,9 @@ final class TarReader {
     }
   }
 
-  private func apply(
-    _ extras: [(kind: TarHeader.Kind, bytes: ArraySlice<UInt8>)], to header: inout TarHeader
-  ) -> Bool {
+  private func apply(_ extras: [(kind: TarHeader.Kind, bytes: ArraySlice<UInt8>)], to header: inout TarHeader)
+    -> Bool
+  {
     for extra in extras {
       switch extra.kind {
       case .longName: header.name = String(decoding: extra.bytes.prefix { $0 != 0 }, as: UTF8.self)

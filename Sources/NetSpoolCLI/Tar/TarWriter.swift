@@ -6,7 +6,6 @@ import Glibc
 final class TarWriter {
   static let partEnding = ".netspool-part"
 
-  /// Of the whole items.
   private(set) var bytes: Int64
   private(set) var items: Int
   private let path: String
@@ -39,7 +38,6 @@ final class TarWriter {
     items += 1
   }
 
-  /// Ends the tar and gives it its name.
   func finish() throws(IOFailure) {
     do throws(IOFailure) {
       try file.write(TarHeader.end)
@@ -93,11 +91,9 @@ struct TarItem {
   init(_ body: TarHeader, _ info: (name: String, bytes: [UInt8])) {
     let infoHeader = TarHeader(name: info.name, size: Int64(info.bytes.count), modified: body.modified)
     (head, bodyBytes) = (body.bytes, body.size)
-    tail =
-      Self.padding(body.size) + infoHeader.bytes + info.bytes + Self.padding(infoHeader.size)
+    tail = Self.padding(body.size) + infoHeader.bytes + info.bytes + Self.padding(infoHeader.size)
   }
 
-  /// All that it takes.
   var bytes: Int64 { Int64(head.count) + bodyBytes + Int64(tail.count) }
 
   private static func padding(_ count: Int64) -> [UInt8] {

@@ -5,14 +5,11 @@ import NetSpool
 enum FailureAdvice {
   /// - Parameter proxyKnowsUser: whether a proxy was told who is asking.
   static func text(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String {
-    if let sentence = SettingAdvice.sentence(error) {
-      return (error.url.map { "\($0): " } ?? "") + sentence
-    }
+    if let sentence = SettingAdvice.sentence(error) { return (error.url.map { "\($0): " } ?? "") + sentence }
     let text = error.sentence
     return advice(error, proxyKnowsUser: proxyKnowsUser).map { "\(text): \($0)" } ?? text
   }
 
-  /// Whatever ended a command.
   static func sentence(_ error: any Error) -> String {
     (error as? NetworkError).map { text($0) } ?? "\(error)"
   }

@@ -74,7 +74,6 @@ enum FailureWords {
 }
 
 extension FetchOutcome {
-  /// What went wrong with a line.
   func sentence(_ item: FetchItem) -> String {
     var reason = reason
     if case .failed(.local(let errno)) = ending, errno != 0 { reason = IOFailure.sentence(errno) }
@@ -88,7 +87,6 @@ extension FetchOutcome {
 }
 
 extension NetworkError {
-  /// What went wrong with one URL.
   var sentence: String {
     let url = url.map { HumanText.harmless($0) }
     if code == .status, let response {

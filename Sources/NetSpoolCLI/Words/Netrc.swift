@@ -31,10 +31,9 @@ struct Netrc: Sendable {
 
   /// Nil when there is none.
   static func read(_ path: String) throws -> Netrc? {
-    guard let text = try UserFile.read(path) else { return nil }
-    guard UserFile.isPrivate(path) else {
-      throw Exposed(path: path, stranger: UserFile.owner(path).flatMap { $0 == geteuid() ? nil : $0 })
-    }
+    guard let text = try UserFile.read(path), let facts = FileFacts(path: path) else { return nil }
+    let isOurs = facts.owner == geteuid()
+    guard isOurs, facts.isPrivate else { throw Exposed(path: path, stranger: isOurs ? nil : facts.owner) }
     return Netrc(text)
   }
 
@@ -80,27 +79,15 @@ struct Netrc: Sendable {
 
     mutating func next() -> String? {
       rest = rest.drop(while: \.isWhitespace)
-      while rest.first == "#" {
-        rest = rest.drop { !$0.isNewline }.drop(while: \.isWhitespace)
-      }
+      while rest.first == "#" { rest = rest.drop { !$0.isNewline }.drop(while: \.isWhitespace) }
       guard let first = rest.first else { return nil }
-      if first == "\"" { return quoted() }
+      if first == "\"" {
+        rest.removeFirst()
+        return rest.popQuoted().text
+      }
       let word = rest.prefix { !$0.isWhitespace }
       rest = rest[word.endIndex...]
       return String(word)
-    }
-
-    private mutating func quoted() -> String {
-      rest.removeFirst()
-      var word = ""
-      while let letter = rest.popFirst(), letter != "\"" {
-        guard letter == "\\", let escaped = rest.popFirst() else {
-          word.append(letter)
-          continue
-        }
-        word.append(["n": "\n", "r": "\r", "t": "\t"][escaped] ?? escaped)
-      }
-      return word
     }
 
     /// Up to an empty line.

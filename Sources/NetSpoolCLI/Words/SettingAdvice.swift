@@ -20,8 +20,7 @@ enum SettingAdvice {
 
   private static func option(_ cause: NetworkError.Cause) -> String? {
     switch cause {
-    case .allowsCredentialsInClear:
-      "credentials go over plain HTTP only to this machine, or with --in-clear"
+    case .allowsCredentialsInClear: "credentials go over plain HTTP only to this machine, or with --in-clear"
     case .proxy:
       "a proxy is '[http|https|socks5h://][user:password@]host[:port]', in --proxy or in http_proxy, https_proxy or "
         + "all_proxy; socks4 is not known"
@@ -35,8 +34,7 @@ enum SettingAdvice {
       "user and password have no control characters, and the name of a user by Basic has no colon"
     case .lacksNTLM: "this machine's libcurl does not know --ntlm"
     case .headers: "there is a --header that cannot be sent"
-    case .resolve:
-      "--resolve is 'host:port:address' with an address in numbers; a host of '*' is not known"
+    case .resolve: "--resolve is 'host:port:address' with an address in numbers; a host of '*' is not known"
     default: nil
     }
   }

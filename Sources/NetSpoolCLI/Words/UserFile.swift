@@ -15,14 +15,6 @@ enum UserFile {
   static func require(_ path: String) throws(IOFailure) {
     guard unsafe access(path, R_OK) == 0 else { throw .last("open", path) }
   }
-
-  /// Returns its owner, by number; nil when there is none.
-  static func owner(_ path: String) -> uid_t? { FileFacts(path: path)?.owner }
-
-  /// Whether only its owner, who must be us, may read and write it.
-  static func isPrivate(_ path: String) -> Bool {
-    FileFacts(path: path).map { $0.owner == geteuid() && $0.isPrivate } ?? false
-  }
 }
 
 extension Descriptor {

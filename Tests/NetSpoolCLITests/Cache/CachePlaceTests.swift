@@ -1,4 +1,5 @@
 import ArgumentParser
+import NetSpool
 import Testing
 
 @testable import NetSpoolCLI

@@ -51,7 +51,11 @@ import Testing
     "-s -H 'User-Agent:' -A other {u}/", "-s -H 'Range: bytes=0-1' -r 2-3 {u}/range",
     "-s -i {u}/x", "-s -i -o out.txt {u}/x", "-s -I {u}/x", "-s -I -o head.txt {u}/x", "-s -D head.txt {u}/x",
     "-s -D head.txt -o body.txt {u}/x", "-s -D - -o body.txt {u}/x", "-s -i {u}/error",
-    "-s -D head.txt {u}/error",
+    "-s -D head.txt {u}/error", "-s -i -L {u}/redirect", "-s -I -L {u}/redirect", "-s -f -i {u}/error",
+    "-s -L -D head.txt {u}/redirect {u}/error", "-s -L -D - -o out.txt {u}/redirect", "-s -i {u}/raw",
+    "-s -i --digest -u anna:secret {u}/digest", "-s -i -L --max-redirs 0 {u}/redirect", "-s -i {u}/trailers",
+    "-s -i -o out.txt {u}/trailers", "-s -D head.txt {u}/trailers",
+    "-s -w %{size_header}:%{num_headers} {u}/raw", "-s -w %{size_header} -L {u}/trailers",
     "-s -C - -o new {u}/range", "-s -C - -O {u}/range", "-s -C 10 -o tail {u}/range", "-s --http2 {u}/",
     "-s --http2-prior-knowledge {u}/",
   ].filter(CurlComparison.isModel)

@@ -116,6 +116,15 @@ struct CurlComparison {
     case "/error": return .text("no such thing\n", status: 404)
     case "/named":
       return Answer.text("named\n").header("Content-Disposition", "attachment; filename=\"their name.txt\"")
+    case "/raw":
+      let early =
+        "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 Fine  by me\r\nX-OdD:no-space\r\n"
+      return .raw(
+        Array(early.utf8) + Array("X-Name: caf".utf8) + [0xE9] + Array("\r\nContent-Length: 2\r\n\r\nok".utf8)
+      )
+    case "/trailers":
+      let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+      return .raw(head + "2\r\nok\r\n0\r\nX-Sum: 42\r\nx-two: b\r\n\r\n")
     case "/gzip": return .gzip(Gzip.stored(Array("unpacked\n".utf8)))
     case "/range": return .resumable(100, etag: "\"r\"", for: request)
     case "/dated": return Answer.text("old\n").header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")

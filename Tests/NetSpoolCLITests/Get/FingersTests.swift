@@ -119,7 +119,21 @@ import Testing
       #expect(
         OptionTable.find(name, of: "get") == nil && OptionTable.refusal(name, of: "get")?.isEmpty == false)
     }
-    #expect(try get(["--next", bench.origin.url("/")]).errors.hasPrefix("netspool: --next is not here: "))
+    let words = ["--path-as-is", bench.origin.url("/")]
+    #expect(try get(words).errors.hasPrefix("netspool: --path-as-is is not here: "))
+  }
+
+  @Test func `next begins a command line with options of its own`() throws {
+    for path in ["/a", "/b"] { bench.origin.on(path) { .text("\($0.method) ") } }
+    bench.origin.on("/none", .status(404))
+    let urls = ["/a", "/none", "/b"].map { bench.origin.url($0) }
+    let end = try get([urls[0], "-d", "x=1", "--next", "-f", urls[1], "-:", "-sXPUT", urls[2]])
+    #expect(end.exit == .status(1) && end.output == "POST PUT ", "\(end)")
+    #expect(bench.origin.requests.map(\.method) == ["POST", "GET", "PUT"])
+    let printed = try get(["--curl", "-i", urls[0], "--next", "--curl", "-o", "out", urls[2]]).output
+    let lines = printed.split(separator: "\n")
+    #expect(
+      lines.count == 2 && lines[0].hasSuffix(" --include") && lines[1].hasSuffix(" --output out"), "\(lines)")
   }
 
   @Test func `a value that is wrong is told after the one prefix`() throws {

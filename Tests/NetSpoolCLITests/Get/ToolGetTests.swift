@@ -109,10 +109,28 @@ import Testing
     #expect(lines.count { $0.hasPrefix("> ") } == fields + 2 * bench.origin.requestCount)
   }
 
+  @Test func `a head from the cache is put together, and that of its confirmation left out`() throws {
+    bench.origin.on("/", Answer.text("x").header("Cache-Control", "max-age=60").reason("Odd"))
+    bench.origin.on("/tag") { request in
+      let answer = request.header("If-None-Match") == nil ? Answer.text("x") : .status(304)
+      return answer.header("ETag", "\"a\"").header("Cache-Control", "max-age=0").reason("Odd")
+    }
+    for path in ["/", "/tag"] {
+      let words = ["get", "-i", "--cache", bench["cache"], bench.origin.url(path)]
+      let (first, second) = (try Tool.run(words).output, try Tool.run(words).output)
+      #expect(first.hasPrefix("HTTP/1.1 200 Odd\r\n") && first.hasSuffix("\r\n\r\nx"), "\(first)")
+      #expect(second.hasPrefix("HTTP/1.1 200 OK\r\n") && second.hasSuffix("\r\n\r\nx"), "\(second)")
+      #expect(!second.contains("304"), "\(second)")
+    }
+    #expect(bench.origin.requestCount == 3)
+  }
+
   @Test func `heads are shown line by line wherever they are cut`() {
     let head = Array(
       "GET /a?key=hidden HTTP/1.1\r\nHost: h\r\nCookie: hidden\r\nX: \u{1B}[2J\r\nodd line\r\n\r\n".utf8)
     let whole = ["GET /a?key=••• HTTP/1.1", "Host: h", "Cookie: •••", "X: \\u{1B}[2J", "odd line", ""]
+    var odd = WireText()
+    #expect(odd.lines(of: Array("X-Odd:caf".utf8) + [0xE9, 0x0D, 0x0A]) == ["X-Odd:caf\u{E9}"])
     for cut in 0...head.count {
       var text = WireText()
       #expect(text.lines(of: Array(head[..<cut])) + text.lines(of: Array(head[cut...])) == whole)

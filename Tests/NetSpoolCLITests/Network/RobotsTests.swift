@@ -40,6 +40,29 @@ import Testing
     #expect(all.exit == .status(0), "\(all.errors)")
   }
 
+  @Test func `where a redirect leads is asked for first, and gets no secrets of another origin`() throws {
+    let (bench, other) = (try ToolBench(), try ScriptedOrigin())
+    other.on("/robots.txt", .text("User-agent: *\nDisallow: /closed\n"))
+    other.on("/open", .text("open"))
+    for path in ["/open", "/closed"] { bench.origin.on(path, .redirect(to: other.url(path))) }
+    bench.origin.on("/loop", .redirect(to: "/loop"))
+    let words = ["--robots", "--no-cache", "-q", "-o", bench["out"], "--results", bench["r"], "--retry", "0"]
+    let fields = ["-H", "Authorization: Bearer t", "-H", "X-Open: 1", "-b", "s=1"]
+    let urls = ["/open", "/closed", "/loop"].map { bench.origin.url($0) }
+    let end = try Tool.run(["fetch"] + words + fields + urls)
+    #expect(end.exit == .status(1) && bench.text("out/open") == "open", "\(end.errors)")
+    let records = try bench.results("r")
+    #expect(Set(records.compactMap(\.error)) == ["robots", "tooManyRedirects"], "\(records)")
+    #expect(records.first { $0.outcome == .done }?.finalURL == other.url("/open"))
+    #expect(other.hits("/closed") == 0 && bench.origin.hits("/loop") == 11)
+    let asked = other.requests.filter { $0.path == "/open" }
+    #expect(
+      asked.map { $0.header("Authorization") } == [nil] && asked.first?.header("Cookie") == nil
+        && asked.first?.header("X-Open") == "1")
+    #expect(
+      bench.origin.requests.allSatisfy { $0.path == "/robots.txt" || $0.header("Authorization") != nil })
+  }
+
   @Test(arguments: [(404, 0, 1), (503, 2, 0)])
   func `a file that is not there forbids nothing, a server in trouble all for now`(
     status: Int, exit: Int32, hits: Int

@@ -157,9 +157,12 @@ import Testing
   }
 
   @Test func `bytes, rate and time left are shown`() {
-    let line = ByteLine(meter: meter(50 << 20, of: 200 << 20), name: "disk.img")
-    #expect(line.plain == "25%, 50.0 MiB/200.0 MiB, 50.0 MiB/s, ETA 0:03")
-    #expect(ByteLine(meter: meter(50 << 20, of: nil)).plain == "50.0 MiB, 50.0 MiB/s")
+    let line = ByteLine(meter: meter(50 << 20, of: 200 << 20), name: "disk.img").bar(columns: 110)
+    for text in ["disk.img", " 25% [", "50.0 MiB/200.0 MiB", "50.0 MiB/s", "ETA  0:03"] {
+      #expect(line.contains(text), "\(line)")
+    }
+    let endless = ByteLine(meter: meter(50 << 20, of: nil)).bar(columns: 110)
+    #expect(endless.contains("50.0 MiB   50.0 MiB/s") && !endless.contains("ETA"), "\(endless)")
   }
 
   @Test(arguments: 8...220) func `no line is wider than the terminal`(columns: Int) {

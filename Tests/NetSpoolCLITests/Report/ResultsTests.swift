@@ -1,4 +1,5 @@
 import Glibc
+import NetSpool
 import Testing
 
 @testable import NetSpoolCLI

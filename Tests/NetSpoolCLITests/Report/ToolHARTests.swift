@@ -46,6 +46,16 @@ import Testing
     #expect(try look("sorted(e) == sorted('\(fields)'.split())") == "True\nTrue\nTrue\n")
   }
 
+  @Test func `an entry has the server's phrase, and the heads on the way without secrets`() throws {
+    let moved = "HTTP/1.1 302 Over There\r\nLocation: /b\r\nSet-Cookie: s=hidden\r\nContent-Length: 0\r\n\r\n"
+    bench.origin.on("/a", .raw(moved))
+    bench.origin.on("/b", .raw("HTTP/1.1 200 Fine\r\nContent-Length: 2\r\n\r\nok"))
+    let end = try Tool.run(["get", "-s", bench.origin.url("/a"), "--har", bench["x.har"]])
+    #expect(end.output == "ok" && bench.text("x.har")?.contains("hidden") == false, "\(end.errors)")
+    let heads = try look("e['response']['statusText'], [h.split('\\n')[0] for h in e['response']['_heads']]")
+    #expect(heads == "Fine ['HTTP/1.1 302 Over There', 'HTTP/1.1 200 Fine']\n")
+  }
+
   @Test func `fetch writes one entry for each, and the archive is whole at any time`() throws {
     bench.serve(0..<300)
     let end = try Tool.run([

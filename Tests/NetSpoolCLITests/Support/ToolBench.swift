@@ -1,3 +1,4 @@
+import Glibc
 import NetSpoolTesting
 
 @testable import NetSpoolCLI
@@ -62,5 +63,19 @@ final class ToolBench: Sendable {
       case .end: return records
       }
     }
+  }
+}
+
+extension DemoFolder {
+  /// True when a file holds `count` bytes of the generated pattern.
+  static func holdsPattern(_ path: String, count: Int) -> Bool {
+    var (length, isRight) = (0, true)
+    do throws(IOFailure) {
+      try Descriptor(opening: path, O_RDONLY).eachPiece { piece in
+        isRight = isRight && BodyPattern.matches(piece, at: length)
+        length += piece.count
+      }
+    } catch { return false }
+    return isRight && length == count
   }
 }
