@@ -28,6 +28,9 @@ public struct FrozenOperation: Sendable, Identifiable {
   public let attempts: Int
   /// An attempt is under way.
   public let isBeingSent: Bool
+  /// Whether the engine that was asked for it may send it: its `egress`, `resolve`, `unixSocket` and
+  /// `tls.unsafelyTrustsAnyCertificate` are those with which it was accepted. Else it waits for one that has them.
+  public let isWithinReach: Bool
   /// When it was accepted: the time since 1970.
   public let createdAt: Duration
   /// The time since 1970; nil: as soon as it is its turn.
@@ -39,7 +42,7 @@ public struct FrozenOperation: Sendable, Identifiable {
   /// The status of the last answer.
   public let lastStatus: Int?
 
-  init(_ id: FrozenID, _ record: FrozenRecord) {
+  init(_ id: FrozenID, _ record: FrozenRecord, within scope: String? = nil) {
     let (request, facts) = (record.request, record.facts)
     self.id = id.number
     method = (request.method)
@@ -54,6 +57,7 @@ public struct FrozenOperation: Sendable, Identifiable {
     keyField = request.keyField
     attempts = Int(facts.attempts)
     isBeingSent = facts.state == .inFlight
+    isWithinReach = scope == nil || scope == request.scope
     createdAt = .microseconds(facts.createdWall)
     notBefore = facts.notBeforeWall > 0 ? .microseconds(facts.notBeforeWall) : nil
     expiresAt = createdAt + .microseconds(facts.lifetime)

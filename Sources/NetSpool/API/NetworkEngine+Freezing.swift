@@ -31,7 +31,9 @@ extension NetworkEngine {
   /// This engine's requests that wait or are being sent, in the order in which they were accepted. Any thread; reads
   /// the store. Empty without one.
   public var frozenOperations: [FrozenOperation] {
-    (freezing?.records ?? []).map { FrozenOperation($0.id, $0.record) }
+    (freezing?.records ?? []).map { [scope = freezing?.scope] in
+      FrozenOperation($0.id, $0.record, within: scope)
+    }
   }
 
   /// Gives a frozen request up: it becomes a dead letter without its body, and its operation, if there is one, ends with

@@ -142,8 +142,10 @@ struct ThawOptions: ParsableArguments {
   var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
 
   @Flag(help: "Print one JSON object per outcome instead of a line.") var json = false
+  @Flag("in-clear") var inClear = false
 
   @OptionGroup var place: FrozenPlace
+  @OptionGroup(title: "The connection") var connection: ConnectionOptions
 
   func validate() throws {
     try HeaderWord.check(headerWords)

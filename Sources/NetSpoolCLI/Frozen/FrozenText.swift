@@ -109,6 +109,10 @@ enum FrozenLine {
     var ready: [FrozenOperation] = []
     var held: [(request: FrozenOperation, behind: FrozenOperation)] = []
     for request in requests {
+      guard request.isWithinReach else {
+        held.append((request, request))
+        continue
+      }
       if heads[request.lane] == nil, !maySend(request) { heads[request.lane] = request }
       if let head = heads[request.lane] { held.append((request, head)) } else { ready.append(request) }
     }

@@ -44,6 +44,10 @@ struct ThawRun {
     let gate = Gate()
     var settings = try FrozenSettings(options.place, environment)
     let secrets = secrets
+    settings.connection = { [options, environment] in
+      options.connection.apply(to: &$0, environment)
+      $0.allowsCredentialsInClear = options.inClear
+    }
     settings.freezing.maySend = { gate.lets($0.id) }
     if !options.header.isEmpty { settings.freezing.secrets = { secrets.only($0.secretFields) } }
     guard try FrozenFiles.hasStore(in: settings.directory) else { return nothing() }
@@ -96,8 +100,11 @@ struct ThawRun {
     engine.shutDownAndWait(deadline: .seconds(Self.graceSeconds))
     while let event = inbox.next(until: .now()) { tally.note(event) }
     for request in waiting where tally.left.contains(request.id) {
+      let unknown =
+        request.attempts == 0
+        ? "not tried yet" : "it went out, and what became of it could not be written down"
       console.message(
-        "netspool: \(FrozenText.name(request)) waits: \(FrozenText.trouble(request) ?? "not tried yet")")
+        "netspool: \(FrozenText.name(request)) waits: \(FrozenText.trouble(request) ?? unknown)")
     }
     if let failure = tally.failure { console.message("netspool: \(failure)") }
     console.message("netspool: \(summary(tally))")
@@ -184,6 +191,10 @@ struct ThawPlan {
     var notes = held.map { request, head in
       let needs = lacks(head)
       if head.id != request.id { return "\(FrozenText.name(request)) waits behind #\(head.id) of its lane" }
+      if !request.isWithinReach {
+        return
+          "\(FrozenText.name(request)) was accepted with other --resolve, --unix-socket or -k: give what its post had"
+      }
       return
         "\(FrozenText.name(request)) needs \(FrozenText.list(needs)), which \(needs.count == 1 ? "is" : "are") not in "
         + "the store: \(FrozenAdvice.thaw(request, options.place))"

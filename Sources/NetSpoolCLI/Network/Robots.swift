@@ -38,7 +38,7 @@ struct RobotsRules: Sendable {
 
   /// The longest rule that fits decides, and one that allows before one that does not.
   func allows(_ pathAndQuery: String) -> Bool {
-    let path = Self.normal(pathAndQuery)
+    let path = Self.withoutDots(Self.normal(pathAndQuery))
     let fitting = rules.filter { Self.fits($0.pattern[...], path[...]) }
     return fitting.max { ($0.pattern.count, $0.allows ? 1 : 0) < ($1.pattern.count, $1.allows ? 1 : 0) }?
       .allows ?? true
@@ -58,6 +58,20 @@ struct RobotsRules: Sendable {
       }
     }
     return output
+  }
+
+  /// Dot segments go, as from what is sent (RFC 3986 section 5.2.4).
+  private static func withoutDots(_ path: [UInt8]) -> [UInt8] {
+    let whole = path.prefix { $0 != UInt8(ascii: "?") }
+    let parts = whole.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+    var kept: [ArraySlice<UInt8>] = []
+    for part in parts where part != Array(".".utf8)[...] {
+      if part == Array("..".utf8)[...] { _ = kept.popLast() } else { kept.append(part) }
+    }
+    if let last = parts.last, last == Array(".".utf8)[...] || last == Array("..".utf8)[...] {
+      kept.append([])
+    }
+    return kept.flatMap { [UInt8(ascii: "/")] + $0 } + path.dropFirst(whole.count)
   }
 
   /// A pattern fits the beginning, and with `$` at its end the whole; `*` is anything. Linear in each star.

@@ -58,7 +58,11 @@ struct FrozenPost {
       switch event {
       case .frozen(let ticket):
         kept = look(at: ticket, request, engine)
-        try printTicket(ticket, request)
+        do { try printTicket(ticket, request) } catch {
+          console.message(
+            "netspool: request #\(ticket.id) is kept all the same, and will be sent: do not post it again")
+          throw error
+        }
         if options.freezing.detach || kept?.head != nil { close(engine, inbox, within: 0) }
       case .postponed: tell(kept?.ticket, engine, &trouble)
       case .pressed: close(engine, inbox, within: Self.graceSeconds)
@@ -106,8 +110,9 @@ extension FrozenPost {
   {
     var settings = try FrozenSettings(options.freezing.place, environment)
     if let limit = options.request.limit.span { settings.timeoutSeconds = limit.seconds }
-    settings.connection = { [connection = options.connection, environment] in
-      connection.apply(to: &$0, environment)
+    settings.connection = { [options, environment] in
+      options.connection.apply(to: &$0, environment)
+      $0.allowsCredentialsInClear = options.account.inClear
       if let talk { $0.onWire = { head in talk.saw(head) } }
     }
     if !options.freezing.detach { settings.freezing.maySend = { Self.canSend($0, request) } }

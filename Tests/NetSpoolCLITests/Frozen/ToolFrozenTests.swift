@@ -92,6 +92,16 @@ import Testing
         #"{"id":2,"state":"dead","error":"frozenRejected","reason":"410","isOutcomeUnknown":false,"#))
   }
 
+  @Test func `what was accepted for one server is given to no other, by a thaw or the next post`() throws {
+    // Given a request that any server may answer, which has to be said again
+    try bench.leave("/1", ["-k"])
+    let refused = try bench.frozen(["thaw"])
+    #expect(refused.exit == .status(2) && refused.errors.contains("was accepted with other --resolve"))
+    #expect(try bench.run(bench.post("/2", [])).exit == .status(0))
+    #expect(bench.origin.requests.map(\.path) == ["/2"])
+    #expect(try bench.frozen(["thaw", "-k"]).output.hasPrefix("sent #1 POST"))
+  }
+
   @Test func `thaw leaves at the deadline`() throws {
     bench.origin.stop()
     try bench.leave("/1")

@@ -17,6 +17,10 @@ import Testing
       ("User-agent: *\nDisallow: /*.gif$", "/a.gif?x", true), ("User-agent: *\nDisallow: /*?", "/a?b", false),
       ("User-agent: *\nSitemap: x\nDisallow: /caf%C3%A9", "/caf\u{E9}", false),
       ("User-agent: *\nDisallow: /a\nAllow: /a", "/a", true), ("nonsense\n:\n", "/", true),
+      ("User-agent: *\nDisallow: /p", "/x/../p/a?b", false),
+      ("User-agent: *\nDisallow: /p", "/x/%2e%2E/p", false),
+      ("User-agent: *\nDisallow: /p", "/./p", false), ("User-agent: *\nDisallow: /p", "/p/../x?/../p", true),
+      ("User-agent: *\nDisallow: /p/$", "/p/x/..", false), ("User-agent: *\nDisallow: /p/$", "/p", true),
       ("User-agent: *\nDisallow: *", "/", false), ("User-agent: *\nDisallow: /a*b*c", "/axxbyyc", false),
     ])
   func `the longest rule that fits decides`(text: String, path: String, isAllowed: Bool) {

@@ -100,7 +100,7 @@ struct EventLoopTests {
   @Test func `a table of timers takes none after it has closed, and closes with its loop`() throws {
     let fixture = try LoopFixture(Mailbox<Int>())
     let table = TimerTable(loop: fixture.loop)
-    table.onFire = { fixture.loop.markDirty() }
+    table.onFire = { [unowned loop = fixture.loop] in loop.markDirty() }
     var fired: [Int] = []
     let cancelled = table.after(milliseconds: 1) { fired.append(1) }
     table.after(milliseconds: 5) { fired.append(2) }

@@ -30,11 +30,6 @@ final class EngineFreezing: Sendable {
     return scope.utf8.starts(with: name.utf8) && scope.utf8.dropFirst(name.utf8.count).first == 0
   }
 
-  /// Where a person says request by request what is sent, it is that person's business to whom.
-  func maySend(_ scope: String) -> Bool {
-    scope == self.scope || owns(scope) && configuration.maySend != nil
-  }
-
   deinit { end() }
 
   /// The engine has no use for the store any more. Idempotent.

@@ -183,7 +183,7 @@ final class FrozenSender {
     let own = waiting[id]?.operations.lazy.map(\.engine).first { $0.maySendFrozen }
     return own
       ?? engines.lazy.compactMap(\.engine).last { engine in
-        engine.maySendFrozen && engine.freezing?.maySend(request.scope) ?? false
+        engine.maySendFrozen && engine.freezing?.scope == request.scope
       }
   }
 
