@@ -28,8 +28,8 @@ public struct FrozenOperation: Sendable, Identifiable {
   public let attempts: Int
   /// An attempt is under way.
   public let isBeingSent: Bool
-  /// Whether the engine that was asked for it may send it: its `egress`, `resolve`, `unixSocket` and
-  /// `tls.unsafelyTrustsAnyCertificate` are those with which it was accepted. Else it waits for one that has them.
+  /// The engine that was asked for it may send it: its `egress`, `resolve`, `unixSocket` and
+  /// `tls.unsafelyTrustsAnyCertificate` are those with which it was accepted. False: it waits for one that has them.
   public let isWithinReach: Bool
   /// When it was accepted: the time since 1970.
   public let createdAt: Duration
