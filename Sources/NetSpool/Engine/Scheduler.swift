@@ -33,7 +33,7 @@ final class Scheduler {
   /// Brings a turn for those that wait for room.
   var roomsWatch: TimerTable.Key?
   /// On their way to other loops, from the end of the turn on.
-  var departing: [Party] = []
+  @safe @exclusivity(unchecked) var departing: [Party] = []
   /// Nil until somebody asks how the network is.
   var connectivity: Connectivity?
   /// Looks at the network for stores of frozen requests, by their numbers, that are not over.

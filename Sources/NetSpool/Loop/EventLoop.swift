@@ -21,13 +21,14 @@ final class EventLoop {
   /// libuv waits: the next handler that is called wakes this up.
   private var isAsleep = false
 
+  // Safe because all of this is touched on the loop's thread, and arrays call nobody back.
   /// The sockets that were ready in this round and may take long.
-  private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
+  @safe @exclusivity(unchecked) private var slow: [(watch: SocketWatch, events: SocketWatch.Events)] = []
   /// What the one that was served last had had of the loop before.
   private var shareServed: Microseconds = 0
 
   /// What is to be done once when the turn is over.
-  private var turnEnds: [() -> Void] = []
+  @safe @exclusivity(unchecked) private var turnEnds: [() -> Void] = []
 
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}

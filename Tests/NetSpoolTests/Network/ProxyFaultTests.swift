@@ -45,6 +45,7 @@ struct ProxyFaultTests {
       try await withWire {
         $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
           .authenticated(user: "anna", password: "pr0xy")
+        $0.timeouts.connect = .seconds(300)  // the proxy is of this process, which may be busy
       } _: { wire in
         let operation = wire.engine.operation(url: "https://netspool.invalid/secret?token=s3cret")
           .setHeader("Cookie", "c00kie")

@@ -10,7 +10,7 @@ final class Coalescer {
   /// Resources that an unsafe request has changed: an answer that was asked for before is no longer what they are.
   private var fences = Fences()
   /// Where leaders were handed over to other loops, which do not hear of fences.
-  private var moved: [UInt64] = []
+  @safe @exclusivity(unchecked) private var moved: [UInt64] = []
 
   private let context: LoopContext
 

@@ -37,7 +37,7 @@ final class MultiHandle {
   /// Transfers under way.
   private var running = 0
   /// The number of connections that libcurl keeps open.
-  private var kept: KeptConnections
+  @safe @exclusivity(unchecked) private var kept: KeptConnections
   /// Runs for a while after the last transfer, and then closes what is idle.
   private var idleTimer: LoopTimer?
   private let idleMax: Microseconds
