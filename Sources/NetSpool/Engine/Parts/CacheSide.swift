@@ -11,9 +11,7 @@ final class CacheFinding {
   fileprivate let cache: EngineCache
   fileprivate let question: CacheQuestion
   fileprivate let purpose: Purpose
-  /// Nil until it has been looked for.
-  fileprivate var look: LoopLook?
-  fileprivate weak var wait: Wait?
+  fileprivate var look = LoopLook(held: nil)
 
   fileprivate init(_ cache: EngineCache, _ question: CacheQuestion, _ purpose: Purpose) {
     (self.cache, self.question, self.purpose) = (cache, question, purpose)
@@ -61,9 +59,7 @@ final class CacheSide {
 
   /// Goes on with what was found.
   func step(_ operation: NetworkOperation, after finding: CacheFinding) -> Step {
-    // A long queue is no disk that hangs.
-    if finding.look == nil, finding.cache.store.looksAgainWithin > 0 { return wait(for: finding) }
-    let (cache, question, look) = (finding.cache, finding.question, finding.look ?? LoopLook(held: nil))
+    let (cache, question, look) = (finding.cache, finding.question, finding.look)
     switch finding.purpose {
     case .request(let next, let claim):
       let consultation = bridge.consult(operation, cache, question, look)
@@ -113,24 +109,17 @@ final class CacheSide {
       finding.look = find()  // a model has one thread
       return .found(finding)
     }
-    let (port, heard) = (context.port, LoopReference(finding))
-    let isTaken = finding.cache.store.look {
+    let store = finding.cache.store
+    let wait = Wait(.look, then: .found(finding), atMost: UInt64(store.settings.lookPatience / 1_000))
+    let (port, heard, waiting) = (context.port, LoopReference(finding), LoopReference(wait))
+    let isTaken = store.look {
       let found = find()
       port.perform { _ in
         heard.object?.look = found
-        heard.object?.wait?.goOn()
+        waiting.object?.goOn()
       }
     }
-    if isTaken { return wait(for: finding) }
-    finding.look = LoopLook(held: nil)
-    return .found(finding)
-  }
-
-  private func wait(for finding: CacheFinding) -> Step {
-    let patience = UInt64(finding.cache.store.looksAgainWithin + 999) / 1_000
-    let wait = Wait(.look, then: .found(finding), atMost: max(1, patience))
-    finding.wait = wait
-    return .wait(wait)
+    return isTaken ? .wait(wait) : .found(finding)
   }
 
   /// Once for each, however many exchanges follow; streams get one body, the final one.

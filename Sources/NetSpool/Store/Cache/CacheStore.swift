@@ -118,9 +118,6 @@ extension CacheStore {
     isUsable && core.looker.run(bytes: bytes, job)
   }
 
-  /// The time that the look under way may still take; 0: it waits for the disk, and those behind it are not waited for.
-  var looksAgainWithin: Microseconds { isUsable ? core.looker.patienceLeft : 0 }
-
   /// True when a resource has been changed since a moment, by whatever process.
   func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
     isUsable && core.holdsBack(resource, askedAt: moment)

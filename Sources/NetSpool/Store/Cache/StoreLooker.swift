@@ -27,7 +27,7 @@ final class StoreLooker: Sendable {
   /// - Parameter bytes: what the job keeps in memory.
   func run(bytes: Int = 0, _ job: @escaping Job) -> Bool {
     let isTaken = inbox.send(by: InboxCrew(name: "netspool-looks") { [self] in work() }) { jobs in
-      if patienceLeft(jobs) == 0 || jobs.waiting.count >= Self.jobsMax { return false }
+      if isStuck(jobs) || jobs.waiting.count >= Self.jobsMax { return false }
       if bytes > 0, jobs.bytes > 0, jobs.bytes + bytes > Self.bytesMax { return false }
       jobs.waiting.append((bytes, job))
       jobs.bytes += bytes
@@ -37,13 +37,10 @@ final class StoreLooker: Sendable {
   }
 
   /// Whether it is at one job for too long.
-  var isStuck: Bool { patienceLeft == 0 }
+  var isStuck: Bool { inbox.withLock { isStuck($0) } }
 
-  /// The time that its job may still take; 0: it waits for the disk.
-  var patienceLeft: Microseconds { inbox.withLock { patienceLeft($0) } }
-
-  private func patienceLeft(_ jobs: Jobs) -> Microseconds {
-    max(0, patience - (jobs.since.map { MonotonicClock.now - $0 } ?? 0))
+  private func isStuck(_ jobs: Jobs) -> Bool {
+    jobs.since.map { MonotonicClock.now - $0 > patience } ?? false
   }
 
   /// Does what is left, and ends the thread.
