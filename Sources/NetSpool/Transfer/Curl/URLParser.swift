@@ -193,7 +193,8 @@ struct URLAuthority {
   private static func zone(_ text: ArraySlice<UInt8>) throws(NetworkError) -> String {
     if text.isEmpty { return "" }
     let name = text.dropFirst(text.starts(with: "%25".utf8) ? 3 : 1)
-    guard !name.isEmpty, name.allSatisfy(\.isUnreserved) else {
+    // No interface has a longer name (IF_NAMESIZE), and libcurl takes none.
+    guard (1...15).contains(name.count), name.allSatisfy(\.isUnreserved) else {
       throw URLParser.refused("not the zone of an IPv6 address")
     }
     return "%25" + String(decoding: name, as: UTF8.self)

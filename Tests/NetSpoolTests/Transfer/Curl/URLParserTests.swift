@@ -55,6 +55,7 @@ struct URLParserTests {
     ("http://[::FFFF:1.2.3.4]/", "http://[::ffff:1.2.3.4]/"),
     ("http://[FE80::1%25Eth0]/", "http://[fe80::1%25Eth0]/"),
     ("http://[fe80::1%eth0]/", "http://[fe80::1%25eth0]/"),
+    ("http://[fe80::1%fifteen-letters]/", "http://[fe80::1%25fifteen-letters]/"),
     ("http://a.b_c~d./", "http://a.b_c~d./"),
     ("http://B\u{DC}cher.Example/", "http://xn--bcher-kva.example/"),
     ("http://b%C3%BCcher.example:8080/\u{FC}", "http://xn--bcher-kva.example:8080/%C3%BC"),
@@ -87,6 +88,7 @@ struct URLParserTests {
     "http://a b/", "http://a%2Fb/", "http://a%00/", "http://a%/", "http://a\\b/", "http://a+b/",
     "http://256.0.0.1/", "http://1.2.3.4.5/", "http://08/", "http://4294967296/", "http://[::1/",
     "http://[::1]x/",
+    "http://[fe80::1%25sixteen-letters-]/", "http://[fe80::1%25]/",
     "http://[::1]80/", "http://[1.2.3.4]/", "http://[]/", "http://::1/", "http://u%0a@a/", "http://a/\u{7F}",
     "http://a/" + String(repeating: "b", count: 8184),
   ]) func `what is no URL says why`(text: String) {
