@@ -171,6 +171,16 @@ if Context.environment["NETSPOOL_LIBRARY"] != nil {
   package.products.removeAll { $0.name == "netspool" }
 }
 
+// The tests that are there with traits only: all others need not be built once more for them.
+if Context.environment["NETSPOOL_TRAIT_TESTS"] != nil {
+  let parts = [
+    "NetSpoolTests": ["API/Traits", "Support", "Cache/AnswerScopeSettingsTests.swift"],
+    "NetSpoolCLITests": ["Images", "Support"], "NetSpoolImagesTests": nil,
+  ]
+  package.targets.removeAll { $0.type == .test && parts[$0.name] == nil }
+  for target in package.targets { target.sources = parts[target.name] ?? target.sources }
+}
+
 // Fuzz targets, for Fuzz/run alone: every module they look into is built with libFuzzer's counters and
 // AddressSanitizer, and shows its inner parts.
 if Context.environment["FUZZ"] != nil {

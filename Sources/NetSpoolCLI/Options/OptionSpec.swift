@@ -8,6 +8,9 @@ struct OptionSpec: Sendable {
   private(set) var marks: Set<String> = []
   /// Its help, or the reason why it is not there.
   let text: String
+  /// What the parser takes for its names. The parser asks for each option again and again.
+  private(set) var specification: NameSpecification = []
+  private let isFile: Bool
 
   init(_ line: Substring.UTF8View) {
     var (rest, isHead) = (line, true)
@@ -26,6 +29,9 @@ struct OptionSpec: Sendable {
       }
     }
     text = String(Substring(rest))
+    isFile = ["file", "path", "x."].contains { [value] in value?.contains($0) == true }
+    specification = NameSpecification(
+      names.map { $0.utf8.count == 1 ? .customShort(Character($0)) : .customLong($0) })
   }
 
   /// The long name that it goes by.
@@ -45,7 +51,11 @@ extension OptionTable {
 
   /// The same, of another command where this one has none: so its value is told from a word.
   static func find(_ name: String, before others: String) -> OptionSpec? {
-    find(name, of: others) ?? commands.lazy.compactMap { find(name, of: $0) }.first
+    find(name, of: others) ?? anyCommands[name]
+  }
+
+  private static let anyCommands = commands.sorted().reduce(into: [:]) { options, command in
+    options.merge(index[command] ?? [:]) { first, _ in first }
   }
 
   static func names(of command: String) -> Set<String> { Set((index[command] ?? [:]).keys) }
@@ -85,10 +95,6 @@ extension OptionSpec {
     return spec
   }
 
-  fileprivate var specification: NameSpecification {
-    NameSpecification(names.map { $0.utf8.count == 1 ? .customShort(Character($0)) : .customLong($0) })
-  }
-
   fileprivate var help: ArgumentHelp {
     ArgumentHelp(text, valueName: value, visibility: text.isEmpty ? .hidden : .default)
   }
@@ -96,7 +102,7 @@ extension OptionSpec {
   fileprivate var completion: CompletionKind? {
     guard let value else { return nil }
     if value == "dir" { return .directory }
-    return ["file", "path", "x."].contains(where: value.contains) ? .file() : nil
+    return isFile ? .file() : nil
   }
 }
 
