@@ -174,7 +174,10 @@ if Context.environment["NETSPOOL_LIBRARY"] != nil {
 // The tests that are there with traits only: all others need not be built once more for them.
 if Context.environment["NETSPOOL_TRAIT_TESTS"] != nil {
   let parts = [
-    "NetSpoolTests": ["API/Traits", "Support", "Cache/AnswerScopeSettingsTests.swift"],
+    "NetSpoolTests": [
+      "API/Traits", "Support", "Cache/AnswerScopeSettingsTests.swift",
+      "Engine/Freezing/FreezingFixture.swift",
+    ],
     "NetSpoolCLITests": ["Images", "Support"], "NetSpoolImagesTests": nil,
   ]
   package.targets.removeAll { $0.type == .test && parts[$0.name] == nil }

@@ -8,7 +8,7 @@ struct OptionSpec: Sendable {
   private(set) var marks: Set<String> = []
   /// Its help, or the reason why it is not there.
   let text: String
-  /// What the parser takes for its names. The parser asks for each option again and again.
+  /// Its names as the parser wants them, which makes each option a hundred times in a debug build.
   private(set) var specification: NameSpecification = []
   private let isFile: Bool
 
