@@ -7,14 +7,14 @@ extension AdaptiveWidth {
 
   mutating func didRefuse(_ retryAfter: Double?, _ since: Int64, _ now: Int64) {
     didEnd()
-    if trial.didRefuse(at: width, load(since)) { forgetRefusals(now) }
+    if trial.didRefuse(at: width, load(since, now)) { forgetRefusals(now) }
     if trial.isByChance {
       // It comes whatever the width.
     } else if since < narrowedAt {
       followBurst()
-    } else if pace != nil, !round.isSaturated {
+    } else if let pace, !round.isSaturated || pace.hasGained {
       // There was room for more: only the pace was too quick.
-      pace?.didRefuse(since: since, now)
+      self.pace?.didRefuse(since: since, longest: goodput.longestInterval, now)
     } else {
       lower(since, now)
     }
@@ -29,8 +29,8 @@ extension AdaptiveWidth {
     resize(to: min(width, fitting))
   }
 
-  func load(_ since: Int64) -> RefusalTrial.Load {
-    let isEased = pace?.isEased ?? (width == 1)
+  func load(_ since: Int64, _ now: Int64) -> RefusalTrial.Load {
+    let isEased = goodput.isEased(by: pace?.interval, now) != false && pace?.isEased ?? (width == 1)
     return RefusalTrial.Load(
       isEased: isEased && since >= narrowedAt, isPaced: pace != nil, running: running)
   }
@@ -50,7 +50,11 @@ extension AdaptiveWidth {
     isExploring = false
     refusalsAtOne = width == 1 ? refusalsAtOne + 1 : 0
     ceiling.didRefuse(at: width)
-    if isTryingPace { dropPace() } else { pace?.didRefuse(since: since, now) }
+    if isTryingPace {
+      dropPace()
+    } else {
+      pace?.didRefuse(since: since, longest: goodput.longestInterval, now)
+    }
     if !wasTrying, width == 1 || ceiling.unexplained >= Self.unexplainedMax, findPace(now) { return }
     // A try that fails ends at what is known to fit. Else many may just have ended in the same turn, so those that
     // run are not the whole truth; but when nothing was answered at all, the limit is far below.

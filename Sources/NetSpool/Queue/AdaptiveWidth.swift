@@ -101,8 +101,9 @@ extension AdaptiveWidth {
     answersSinceNarrowing += 1
     goodput.didAnswer(now)
     ceiling.didAnswer()
-    trial.didAnswer(load(since))
-    if pace?.didAnswer(since: since, now) == false { dropPace() }
+    trial.didAnswer(load(since, now))
+    let isEased = goodput.isEased(by: pace?.interval, now) ?? false
+    if pace?.didAnswer(since: since, isEased: isEased, now) == false { dropPace() }
     round.take(latency: latency)
     if baseline.take(latency: latency, now), round.isSaturated {
       measureAgain()

@@ -83,6 +83,8 @@ struct Goodput: Sendable {
   private var current = 0
   private var previous = 0
   private var spanBegin = Int64.min
+  /// In one span, at most; of what is long past, less and less counts.
+  private var most = 0.0
 
   mutating func didAnswer(_ now: Int64) {
     turn(now)
@@ -104,10 +106,25 @@ struct Goodput: Sendable {
     return max(1, elapsed / Int64(answers))
   }
 
+  /// Clearly less is asked than what the origin has given before; nil when it has not given much.
+  /// - Parameter interval: between two starts, where they are spread; elsewhere so many are asked as are answered.
+  func isEased(by interval: Int64?, _ now: Int64) -> Bool? {
+    guard most >= 4, spanBegin > .min else { return nil }
+    if let interval { return Double(Self.spanMicroseconds) / Double(interval) <= most * 0.75 }
+    let elapsed = max(1, now - spanBegin + (previous > 0 ? Self.spanMicroseconds : 0))
+    return Double((current + previous) * Int(Self.spanMicroseconds)) / Double(elapsed) <= most * 0.75
+  }
+
+  /// Microseconds between starts by which less than a sixteenth of what the origin has given is asked: too few to learn from.
+  var longestInterval: Int64 {
+    most >= 4 ? Int64(16 * Double(Self.spanMicroseconds) / most) : .max
+  }
+
   private mutating func turn(_ now: Int64) {
     guard spanBegin > .min else { return spanBegin = now }
     let age = now - spanBegin
     guard age >= Self.spanMicroseconds else { return }
+    most = max(Double(current), most * 63 / 64)
     let isNext = age < 2 * Self.spanMicroseconds
     (previous, current) = (isNext ? current : 0, 0)
     spanBegin = isNext ? spanBegin + Self.spanMicroseconds : now

@@ -28,7 +28,7 @@ struct StartPace: Sendable {
 
   /// Answers that make an interval good.
   private static var streakMin: Int { 8 }
-  private static var patienceMin: Int { 128 }
+  private static var patienceMin: Int { 256 }
   private static var patienceMax: Int { 16_384 }
   /// Timers count milliseconds: faster than that, nothing can be spread.
   static var intervalMin: Int64 { 1_000 }
@@ -50,6 +50,9 @@ struct StartPace: Sendable {
   /// Clearly less is asked than what the origin took when the pace began.
   var isEased: Bool { interval * 5 >= first * 6 }
 
+  /// Starts that are spread have proven to be far more numerous than those before, and no width holds them back.
+  var hasGained: Bool { unneeded == 0 && good.map { $0 * 4 <= first * 3 } ?? false }
+
   mutating func didStart(isFull: Bool, _ now: Int64) {
     // One that came late by itself does not show that the origin takes them this quickly.
     let isLate = now - nextStart > max(interval / 2, 3_000)
@@ -59,7 +62,8 @@ struct StartPace: Sendable {
   }
 
   /// False when it is needed no more: the width holds back more, or the origin takes more than can be spread.
-  mutating func didAnswer(since: Int64, _ now: Int64) -> Bool {
+  /// - Parameter isEased: the origin has given far more before, so the next try is sooner, and bolder.
+  mutating func didAnswer(since: Int64, isEased: Bool, _ now: Int64) -> Bool {
     if unneeded >= Self.unneededMax { return false }
     guard since >= changedAt else { return true }
     streak += 1
@@ -69,14 +73,16 @@ struct StartPace: Sendable {
       good = interval
       let shortest = Double(max(refused, interval / 2))
       change(to: Int64((shortest * Double(interval)).squareRoot()), now)
-    } else if streak >= patience, nextTry.isOver(now) {
+    } else if streak >= (isEased ? patience / 8 : patience), nextTry.isOver(now) {
       isTrying = true
-      change(to: interval * 15 / 16, now)
+      good = interval
+      change(to: isEased ? interval / 2 : interval * 15 / 16, now)
     }
     return interval >= Self.intervalMin
   }
 
-  mutating func didRefuse(since: Int64, _ now: Int64) {
+  /// - Parameter longest: an interval that no refusal lengthens any more.
+  mutating func didRefuse(since: Int64, longest: Int64, _ now: Int64) {
     guard since >= changedAt else { return }
     if isTrying || isRising {
       patience = min(patience * 2, Self.patienceMax)
@@ -88,7 +94,7 @@ struct StartPace: Sendable {
       change(to: good, now)
     } else {
       good = nil
-      change(to: min(interval * 5 / 4 + 1, Self.intervalMax), now)
+      change(to: max(interval, min(interval * 5 / 4 + 1, longest, Self.intervalMax)), now)
     }
   }
 

@@ -139,6 +139,8 @@ struct RefusalTrial: Sendable {
   private static var answersMax: Int { 200 }
   /// Up to half may come by chance, and a little more in a short time. An origin that refuses more takes hardly anything.
   private static var shareMax: Double { 0.65 }
+  private static var shareOfManyMax: Double { 0.8 }
+  private static var manyCount: Int { 12 }
   /// Half of them by chance, this many in a row come once in four thousand times.
   private static var refusalsInARowMax: Int { 12 }
   /// By chance is judged anew after so many.
@@ -183,8 +185,10 @@ struct RefusalTrial: Sendable {
   /// With a limit, hardly anything would be refused any more. What was counted at first is rough: what is refused again
   /// and again, however little is asked, tells more.
   private func areByChance(_ load: Load) -> Bool {
-    guard eased.refusals >= 3 else { return false }
+    guard load.isEased, eased.refusals >= 3 else { return false }
     let share = eased.share(beside: load.running)
+    // A limit would be kept by then.
+    if eased.count >= Self.manyCount, share <= Self.shareOfManyMax, share >= 0.4 { return true }
     return share <= Self.shareMax && share >= before.share() * (eased.refusals >= 6 ? 0.15 : 0.4)
   }
 

@@ -84,6 +84,8 @@ struct Exchange {
   var addressesVersion = 0
   /// On the connection that the request was sent on.
   var speaksHTTP2 = false
+  /// The port at our end of a connection that is shared; see `GivenUpConnections`.
+  var sharedPort: Int?
   /// Its other end, where a rule of egress was asked about it.
   var peer: NetworkEngine.Egress.Address?
   /// The connection had something to say before it was asked.

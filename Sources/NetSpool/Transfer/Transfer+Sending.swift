@@ -38,6 +38,9 @@ extension Transfer {
     let isReused = handle.isOnReusedConnection
     if !isReused { multi.didConnect(localPort: localPort, servesOne: isSecure && !exchange.speaksHTTP2) }
     guard exchange.machine.failure == nil, !(isReused && meetsUnaskedBytes(localPort)) else { return false }
+    if Quirks.hidesGivenUp, exchange.speaksHTTP2 {
+      multi.givenUp.join(self, port: localPort, isReused: isReused)
+    }
     if hasEgressRule {
       exchange.peer = peer.map { NetworkEngine.Egress.Address(internet: $0, port: port) }
       if !mayConnect(to: exchange.peer) { return false }

@@ -7,12 +7,20 @@ extension Transfer {
     exchange.plan.refusesResend && !exchange.plan.hasRounds && (isSecure || knowsHTTP2)
   }
 
+  /// The first letters of the sentences that `heard` knows: the others, a dozen in each exchange, are never made a text.
+  static let wordsBegin = Array("ECRUr".utf8)
+
   func heard(_ words: String) {
     if words.hasPrefix("Excess found") {
       // Bytes behind the answer: nobody knows whose they are (RFC 9112 section 9.2).
       handle.setEndsConnection(true)
     } else if words.hasPrefix("REFUSED_STREAM") {
       exchange.refusals += 1
+      multi.givenUp.excuse(port: handle.localPort)
+    } else if words.hasPrefix("Connection cache is full") {
+      multi.givenUp.excuse(port: handle.localPort)
+    } else if words.hasPrefix("Connection #"), words.contains("left intact") {
+      multi.givenUp.didStay(port: handle.localPort)
     } else if let stream = Self.number(behind: "Using Stream ID: ", in: words) {
       exchange.stream = stream
     } else if let last = Self.number(behind: "last_stream=", in: words) {

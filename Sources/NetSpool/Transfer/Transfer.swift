@@ -119,6 +119,9 @@ final class Transfer {
     guard exchange.wasAdded else { return (endUnsent(), nil) }
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
     if exchange.speaksHTTP2, code == nil { judgeConnection() }
+    let isGivenUp = code == 0 && mayBeGivenUp && exchange.sharedPort.map { multi.isGivenUp(port: $0) } == true
+    if isGivenUp { exchange.machine.handle(.fail(Self.givenUp(after: bodyBytes))) }
+    leaveShared()
     multi.remove(self)
     multi.forget(self)
     exchange.isUnprocessed = code.map { $0 != 0 && isUnprocessed(code: $0) } ?? false

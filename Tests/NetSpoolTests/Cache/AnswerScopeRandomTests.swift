@@ -24,8 +24,8 @@ import Testing
     var field: String?
     var account: UInt64?
     var cookie: String?
-
-    static let nobody = Identity()
+    /// An engine that keeps cookies: what its jar sends may name a user.
+    var jar: Int?
   }
 
   private struct Guest {
@@ -34,6 +34,7 @@ import Testing
     let egress: Egress
     let way: Way
     let account: NetworkCredentials?
+    let jar: Int?
   }
 
   /// One request, and which answers it may be given.
@@ -80,7 +81,7 @@ import Testing
       "\(server.isSecure ? "https" : "http")://\(host):\(port(server))\(path)"
     }
 
-    func guest(_ random: inout SplitMix64, on queue: NetworkQueue) throws -> Guest {
+    func guest(_ number: Int, _ random: inout SplitMix64, on queue: NetworkQueue) throws -> Guest {
       var configuration = NetworkEngine.Configuration()
       configuration.queue = queue
       configuration.scheme = .http
@@ -111,11 +112,15 @@ import Testing
       }
       let hasAccount = trust != .wrongPin && random.chance(30)
       configuration.credentials = hasAccount ? Self.account(&random) : nil
+      let hasJar = random.chance(20)
+      if hasJar { configuration.cookies = .inMemory }
       let engine = try NetworkEngine(host: hasAccount ? "127.0.0.1" : nil, configuration: configuration)
       var cache = CacheConfiguration()
       cache.directory = folder + "/cache"
       try engine.useCache(cache)
-      return Guest(engine: engine, trust: trust, egress: egress, way: way, account: configuration.credentials)
+      return Guest(
+        engine: engine, trust: trust, egress: egress, way: way, account: configuration.credentials,
+        jar: hasJar ? number : nil)
     }
 
     private static func account(_ random: inout SplitMix64) -> NetworkCredentials? {
@@ -139,9 +144,9 @@ import Testing
       let path = isRedirected ? "/moved" : ["/kept", "/stale", "/new"][random.below(3)]
       let operation = guest.engine.operation(url: url(server, path, host: host))
       operation.setHeader("X-Request-Id", "\(number)")
-      var identity = Identity()
+      var identity = Identity(jar: guest.jar)
       if random.chance(40) { identity.field = random.chance(50) ? "ann" : "bob" }
-      if random.chance(15) { identity.cookie = "id=\(random.below(2))" }
+      if guest.jar == nil, random.chance(15) { identity.cookie = "id=\(random.below(2))" }
       let own = random.chance(30) ? Self.account(&random) : nil
       let isHome = server == .plain && !isNamed
       identity.account = (own?.over(isHome ? guest.account : nil) ?? (isHome ? guest.account : nil))?.id
@@ -156,7 +161,7 @@ import Testing
         $0.cachePolicy = policy == .cachedThenFresh ? .automatic : policy
       }
       // What the name stands for, it stands for at the other origin as well; the rest is left behind.
-      if isRedirected, identity.name == nil { identity = .nobody }
+      if isRedirected, identity.name == nil { identity = Identity(jar: guest.jar) }
       let question = Question(
         guest: guest, server: server, isNamed: isNamed, isRedirected: isRedirected, identity: identity)
       return (question, operation)
@@ -172,7 +177,7 @@ import Testing
         if request.header("If-None-Match") != nil, request.path != "/new" { return Answer(status: 304) }
         return .text("\(server.rawValue) \(request.header("X-Request-Id") ?? "-")")
           .header("Cache-Control", request.path == "/stale" ? "max-age=0" : "max-age=1000")
-          .header("ETag", "\"\(server.rawValue)\"")
+          .header("Set-Cookie", "seen=\(server.rawValue)").header("ETag", "\"\(server.rawValue)\"")
       }
       origins.append(origin)
     }
@@ -197,7 +202,9 @@ import Testing
     init(_ town: Town, process: Int, seed: UInt64, on queues: [NetworkQueue]) throws {
       (self.town, self.process) = (town, process)
       var random = SplitMix64(seed: seed, stream: UInt64(process))
-      guests = try (0..<Self.guestsMax).map { try town.guest(&random, on: queues[$0 % queues.count]) }
+      guests = try (0..<Self.guestsMax).map {
+        try town.guest($0 << 1 | process, &random, on: queues[$0 % queues.count])
+      }
       self.random = random
     }
 
@@ -294,7 +301,8 @@ import Testing
     #expect(words[2] == asked.reachable?.rawValue, comment)
     guard let fetcher = Int(words[3]).flatMap({ questions[$0] }) else {
       // A redirect leaves the number behind, and all that says who asks.
-      #expect(asked.identity == .nobody || asked.identity.name != nil, comment)
+      let isNamed = asked.identity.name != nil
+      #expect(isNamed || asked.identity == Identity(jar: asked.identity.jar), comment)
       return
     }
     #expect(fetcher.identity == asked.identity, comment)

@@ -24,6 +24,9 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// Of a completion.
+  var bytes: Int? { if case .completes(let bytes) = ending { bytes } else { nil } }
+
   static func ok(_ name: String, _ bytes: Int = 2, requests: Int = 1) -> Self {
     Self(name: name, ending: .completes(bytes: bytes), requests: requests...requests)
   }
@@ -71,7 +74,9 @@ extension HTTP2Expectation {
 
 /// Every behaviour of the server, and what comes of it.
 extension HTTP2Expectation {
-  static let all = allowed + ends + resets + frames + messages + floods
+  static let all =
+    allowed + ends + resets + frames + messages + floods + spoilt + unspoilt
+    + [.bad("body_ends_at_7_of_3"), .bad("body_ends_at_7_of_10"), .late("goaway_at_fourth", "stall")]
 
   private static let allowed: [Self] = [
     .ok("ok"), .ok("unknown_frames"), .ok("goaway_after"), .ok("goaway_gently"),
@@ -119,6 +124,29 @@ extension HTTP2Expectation {
       "continuation_interrupted", "hpack_bad_index", "hpack_bad_huffman",
     ].map { .bad($0, .protocolViolation, "an empty reply") }
     + ["not_http2", "no_settings"].map { .unasked(.bad($0, .protocolViolation, "an empty reply")) }
+
+  /// What ends an answer whose length was not told before its end, in the middle of it or together with what came before.
+  static let spoilt: [Self] =
+    [
+      // nghttp2 gives the connection up. libcurl 7.88 takes what had come for the whole, but where it goes to streams.
+      "padding_too_long", "padding_on_nothing", "data_on_connection", "frame_too_long", "ping_wrong_length",
+      "window_overflow",
+    ].flatMap { both("body_\($0)") { .by(version: .ok($0, 5), .bad($0, .bodyTruncated)) } }
+    + ["goaway", "hang_up", "close_notify"].flatMap { both("body_\($0)") { .bad($0, .bodyTruncated) } }
+    + ["window_overflow_here", "reset", "open_trailers", "goaway_behind"].flatMap {
+      both("body_\($0)") { .bad($0) }
+    }
+
+  /// Answers that are whole by all that was told.
+  static let unspoilt: [Self] =
+    both("body_unknown_flags") { .ok($0, 7) } + both("body_reset_behind_end") { .ok($0, 7) }
+    + both("body_padding_of_all") { .ok($0, 5) }
+    // All bytes that were announced are there.
+    + [.ok("body_ends_at_7_of_7", 7), .ok("body_reset_at_length", 5)]
+
+  private static func both(_ name: String, _ make: (String) -> Self) -> [Self] {
+    [make(name), make("at_once_" + name)]
+  }
 
   private static let messages: [Self] = [
     "no_status", "status_text", "status_101", "status_twice",

@@ -8,7 +8,10 @@ import Testing
 struct HTTP2HostileTests {
   @Test func `has an expectation for every behaviour`() throws {
     let server = try HostileServer.sharedHTTP2()
-    let names = HTTP2Expectation.all.map(\.name) + ["cut_off_together", "silence_once", "random"]
+    let names =
+      HTTP2Expectation.all.map(\.name) + [
+        "cut_off_together", "cut_off_and_closed", "silence_once", "random",
+      ]
     #expect(names.sorted() == server.behaviours)
   }
 
@@ -109,6 +112,52 @@ struct HTTP2HostileTests {
         wire.engine.operation(url: server.url(name)).addDownloadStream(stream))
     }
     #expect(folder.names.isEmpty)
+  }
+
+  /// Of a body that was cut off nothing is published, whichever way; that a stream was reset without an error nobody tells.
+  @Test(arguments: HTTP2Expectation.spoilt + HTTP2Expectation.unspoilt)
+  func `publishes a file only when its end was told`(_ expected: HTTP2Expectation) async throws {
+    let isSpoilt = HTTP2Expectation.spoilt.contains { $0.name == expected.name }
+    let server = try HostileServer.sharedHTTP2()
+    try await withWire {
+      $0.tls.caFile = server.authority
+    } _: { wire in
+      let ending = try await wire.save([server.url(expected.name)]).first
+      let isCut = ending?.code == .bodyTruncated || ending?.code == .http2Failed
+      #expect(ending?.bytes == (isSpoilt ? nil : expected.bytes) && isCut == isSpoilt, "\(ending as Any)")
+    }
+  }
+
+  @Test(arguments: [
+    "goaway_after", "goaway_gently", "padded", "trailers", "data_after_end", "rst_after_answer",
+    "unknown_frames",
+  ])
+  func `publishes a file though its connection ends, or more comes behind it`(_ name: String) async throws {
+    let server = try HostileServer.sharedHTTP2()
+    try await withWire {
+      $0.tls.caFile = server.authority
+    } _: { wire in
+      for _ in 0..<3 {
+        let ending = try await wire.save([server.url(name)]).first
+        #expect(ending?.bytes == 2, "\(ending as Any)")
+      }
+    }
+  }
+
+  @Test(arguments: [("cut_off_and_closed", 3, nil), ("goaway_at_fourth", 4, 2)] as [(String, Int, Int?)])
+  func `publishes files of one connection only when their ends were told`(
+    _ name: String, _ count: Int, _ bytes: Int?
+  ) async throws {
+    try await withServer { wire, server in
+      // Given a body that goes to memory among them
+      let other = wire.engine.operation(url: server.url(name) + "other")
+      wire.engine.enqueue(other)
+      let endings = try await wire.save((1..<count).map { "\(server.url(name))\($0)" })
+      // Then all of them end at once, not when their time is over
+      #expect(endings.allSatisfy { $0.bytes == bytes && ($0.code == .bodyTruncated) == (bytes == nil) })
+      let ending = await other.end()
+      #expect(bytes != nil ? ending.text == "ok" : ending.code == .bodyTruncated, "\(ending)")
+    }
   }
 
   @Test func `keeps answers that share a connection`() async throws {
@@ -247,6 +296,24 @@ private func withServer(
     adjust(&$0)
   } _: {
     try await body($0, server)
+  }
+}
+
+extension Wire {
+  /// Downloads these to files. How each ended, and the length of its file, if there is one.
+  fileprivate func save(_ urls: [String]) async throws -> [(bytes: Int?, code: NetworkError.Code?)] {
+    let folder = try TestFolder()
+    let operations = urls.indices.map { place in
+      engine.operation(url: urls[place]).addDownloadStream(FileDownloadStream(path: folder["\(place)"]))
+    }
+    engine.enqueue(operations)
+    var endings: [(bytes: Int?, code: NetworkError.Code?)] = []
+    for (place, operation) in operations.enumerated() {
+      let code = await operation.end().code
+      let isThere = folder.names.contains("\(place)")
+      endings.append((isThere ? try folder.text("\(place)").utf8.count : nil, code))
+    }
+    return endings
   }
 }
 

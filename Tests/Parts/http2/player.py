@@ -306,6 +306,76 @@ def cut_off_together(connection, stream):
         yield frame(DATA, END_STREAM, stream, bytes(100_000))
 
 
+# What spoils an answer whose length was not told, behind the first of its body.
+
+def spoiling(piece, fields=b"", calm=True):
+    def act(connection, stream):
+        yield head(stream, CACHEABLE + fields) + data(stream, b"half ", 0)
+        if calm:
+            connection.await_reader()
+        yield piece(connection, stream)
+    return act
+
+
+def close_tls(connection, stream):
+    """With a close_notify."""
+    connection.socket.unwrap()
+    raise End
+
+
+def go_away(last, code):
+    def act(connection, stream):
+        connection.send(going_away(last if last is not None else stream, code))
+        connection.hang_up()
+    return act
+
+
+SPOILT = {
+    "padding_too_long": lambda _, stream: frame(DATA, END_STREAM | 8, stream, b"\xff" + b"ok"),
+    "padding_on_nothing": lambda _, stream: frame(DATA, END_STREAM | 8, stream),
+    "padding_of_all": lambda _, stream: frame(DATA, END_STREAM | 8, stream, b"\x02" + bytes(2)),
+    "data_on_connection": lambda _, stream: frame(DATA, END_STREAM, 0, b"ok"),
+    "frame_too_long": lambda _, stream: frame(DATA, END_STREAM, stream, bytes(100_000)),
+    "ping_wrong_length": lambda _, stream: frame(PING, 0, 0, b"?"),
+    "window_overflow": lambda _, stream: frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 0x7FFFFFFF)) * 2,
+    "window_overflow_here": lambda _, stream: frame(WINDOW_UPDATE, 0, stream, struct.pack(">I", 0x7FFFFFFF)) * 2,
+    "reset": lambda _, stream: reset(stream, 2),
+    "open_trailers": lambda _, stream: head(stream, field("a", "b")) + data(stream, b"ok"),
+    "goaway": go_away(None, 2),
+    "goaway_behind": go_away(0, 2),
+    "hang_up": lambda connection, _: connection.hang_up(),
+    "close_notify": close_tls,
+    "unknown_flags": lambda _, stream: frame(DATA, 0xF7, stream, b"ok"),
+    "reset_behind_end": lambda _, stream: data(stream) + reset(stream, 2),
+}
+for spoilt_name, spoilt_piece in SPOILT.items():
+    for calm in (True, False):
+        BEHAVIOURS[f"{'' if calm else 'at_once_'}body_{spoilt_name}"] = (
+            spoiling(spoilt_piece, calm=calm), None, None)
+for length in (3, 7, 10):
+    BEHAVIOURS[f"body_ends_at_7_of_{length}"] = (
+        spoiling(lambda _, stream: data(stream), field("content-length", str(length))), None, None)
+BEHAVIOURS["body_reset_at_length"] = (
+    spoiling(lambda _, stream: reset(stream, 2), field("content-length", "5")), None, None)
+
+
+@behaviour()
+def cut_off_and_closed(connection, stream):
+    """And the server goes, as it is told to (section 5.4.1)."""
+    yield from cut_off_together(connection, stream)
+    if len(connection.streams) == 3:
+        connection.hang_up()
+
+
+@behaviour()
+def goaway_at_fourth(connection, stream):
+    """Section 6.8: the four that count are answered."""
+    connection.streams.append(stream)
+    yield head(stream) + data(stream, b"o", 0)
+    if len(connection.streams) == 4:
+        yield going_away(stream, 0) + b"".join(data(one, b"k") for one in connection.streams)
+
+
 @behaviour()
 def settings_wrong_length(connection, stream):
     yield frame(SETTINGS, 0, 0, b"?") + answer(stream)

@@ -25,7 +25,7 @@ final class EasyHandle {
   private var lines: SentLines
   private var addresses: UnsafeMutablePointer<curl_slist>?
   private var shape = Shape()
-  private var endsConnection = false
+  private(set) var endsConnection = false
   private let alwaysEndsConnection: Bool
   /// Each request has a connection of its own (`ConnectionChoice.own`).
   private let servesOnce: Bool
@@ -356,7 +356,9 @@ enum EasyCallbacks {
       onWire(kind == CURLINFO_HEADER_OUT ? .sent(head) : .received(head))
       return 0
     }
-    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes else { return 0 }
+    guard kind == CURLINFO_TEXT, let bytes = unsafe bytes, count > 0,
+      Transfer.wordsBegin.contains(unsafe UInt8(bitPattern: bytes.pointee))
+    else { return 0 }
     let words = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
     unsafe transfer(context).heard(String(decoding: words, as: UTF8.self))
     return 0

@@ -8,7 +8,7 @@ internal import CNetSpoolUV
 final class MultiHandle {
   private let loop: EventLoop
   // Safe because it is replaced on the loop thread only, while no transfer is on it and nothing of libcurl runs.
-  @exclusivity(unchecked) private var multi: UnsafeMutableRawPointer
+  @exclusivity(unchecked) var multi: UnsafeMutableRawPointer
   /// A model's, which plays libcurl and all origins.
   weak var wire: (any SimulatedWire)?
   // Safe because libcurl's callbacks, which come in here, come on the loop thread as `add` and `remove` do, and because an
@@ -31,7 +31,8 @@ final class MultiHandle {
   private let quirks: MultiQuirks
   private let calls = GuardedCalls()
   private var isGuarded = false
-  @safe @exclusivity(unchecked) private var book = ConnectionBook()
+  @safe @exclusivity(unchecked) var book = ConnectionBook()
+  @safe @exclusivity(unchecked) var givenUp = GivenUpConnections()
   /// The ports of connections that the guard has cut off, and when that was seen.
   private var cutPorts: [Int: Microseconds] = [:]
   /// Transfers under way.
@@ -136,7 +137,11 @@ final class MultiHandle {
     var code = CURLE_OK
     guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else { return nil }
     let context = unsafe cnetspool_easy_private(easy)!
-    return unsafe (Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue(), Int32(code.rawValue))
+    let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    if code == CURLE_OK, transfer.mayBeGivenUp, let port = transfer.exchange.sharedPort {
+      haveOthersLook(at: port)
+    }
+    return (transfer, Int32(code.rawValue))
   }
 
   typealias CURLcodeValue = Int32
@@ -154,7 +159,7 @@ final class MultiHandle {
 
   /// Runs one call into libcurl, which lasts as long as bytes come unless somebody ends it.
   @inline(__always)
-  private func call(_ body: () -> CURLMcode) {
+  func call(_ body: () -> CURLMcode) {
     callBegan = MonotonicClock.now
     if isGuarded { calls.enter() }
     _ = body()
@@ -251,6 +256,7 @@ final class MultiHandle {
     let port = StraySocket.localPort(of: descriptor)
     if isGuarded, let cut = calls.willClose(descriptor) { cutPorts[cut.port] = cut.time }
     book.closed(descriptor, port: port)
+    if let port { givenUp.didClose(port: port) }
     let index = Int(descriptor)
     guard index < watches.count, let watch = watches[index] else { return }
     watches[index] = nil
@@ -395,7 +401,10 @@ extension MultiHandle {
   }
 
   /// The server ends a connection behind the request with this number (GOAWAY, RFC 9113 section 6.8).
-  func didGoAway(localPort: Int, lastStream: Int) { book.lastStreams[localPort] = lastStream }
+  func didGoAway(localPort: Int, lastStream: Int) {
+    book.lastStreams[localPort] = lastStream
+    givenUp.excuse(port: localPort)
+  }
 
   func lastStream(localPort: Int) -> Int? { book.lastStreams[localPort] }
 

@@ -49,6 +49,74 @@ struct DigestFlowTests {
     }
   }
 
+  /// The ways in which a server ends a connection that it has not announced to end.
+  enum Closing: CaseIterable {
+    /// Behind the challenge, while the answer to it is made, or a little later, when it is on its way.
+    case behindChallenge, soonAfterChallenge
+    /// Instead of an answer, with the request read.
+    case hangUp, reset
+
+    func rounds(nonce: String) -> [Answer] {
+      let challenge = refusal("stale=true", nonce: nonce)
+      let text = """
+        HTTP/1.1 401 Unauthorized\r
+        WWW-Authenticate: \(challenge.headers.first("WWW-Authenticate") ?? "")\r
+        Content-Length: 0\r\n\r\n
+        """
+      return switch self {
+      case .behindChallenge: [.raw([.text(text), .close])]
+      case .soonAfterChallenge: [.raw([.text(text), .pause(.microseconds(Int.random(in: 0...800))), .close])]
+      case .hangUp: [challenge, .hangUp]
+      case .reset: [challenge, .raw([.reset])]
+      }
+    }
+  }
+
+  @Test(arguments: Closing.allCases, [Method.get, .put, .delete])
+  func `an idempotent request is sent again when its connection ends between two rounds`(
+    _ closing: Closing, _ method: Method
+  ) async throws {
+    try await withEngine {
+      $0.credentials = .digest(user: "user", password: "secret")
+    } _: { engine, origin in
+      origin.fallback { request in
+        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
+      }
+      for number in 0..<10 {
+        // Given a connection that is kept and a nonce that is known, the second time on
+        for answer in closing.rounds(nonce: "n\(number)") { origin.enqueue(answer, for: "/a") }
+        // Then
+        let operation = engine.operation(path: "/a", method: method)
+        if method == .put { operation.setBody(.bytes(Array("body".utf8))) }
+        let ending = await engine.end(of: operation)
+        #expect(ending.text == "in", "\(number): \(ending)")
+        #expect(method != .put || origin.requests.last?.text == "body")
+      }
+    }
+  }
+
+  @Test(arguments: [Answer.hangUp, .raw([.reset])])
+  func `an idempotent request whose nonce is known is sent again when its idle connection ends`(
+    _ ending: Answer
+  ) async throws {
+    try await withEngine {
+      $0.credentials = .digest(user: "user", password: "secret")
+    } _: { engine, origin in
+      origin.fallback { request in
+        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
+      }
+      #expect(await engine.get("/before").end().text == "in")
+      for count in 3...6 {
+        origin.enqueue(ending, for: "/a")
+        let again = await engine.get("/a").end()
+        // The nonce's count goes on: what was sent in vain may have been seen.
+        let sent = origin.requests.last?.header("Authorization")
+        #expect(again.text == "in", "\(again)")
+        #expect(sent?.contains("nonce=\"n1\"") == true, "\(count): \(sent ?? "none")")
+      }
+    }
+  }
+
   @Test(arguments: ["MD5", "SHA-256", "MD5-sess", "SHA-256-sess"])
   func `is answered and remembered`(_ algorithm: String) async throws {
     try await withEngine {

@@ -17,7 +17,8 @@ internal import CNetSpoolShims
 /// | a request that a GOAWAY says was not processed | code 16 | sent again | `Transfer.isUnprocessed` |
 ///
 /// Not levelled, because 7.88.1 keeps silent about it, and passes for whole what had come; such an answer is not kept in a cache:
-/// an HTTP/2 connection that nghttp2 gives up inside an answer, or that is flooded with pings; a body that only the end of a TLS
+/// an HTTP/2 connection that nghttp2 gives up inside an answer that goes to memory (see `GivenUpConnections`), or that is flooded
+/// with pings; a body that only the end of a TLS
 /// connection ends, and that end comes without close_notify (RFC 9112 section 9.8; an error with OpenSSL 3.2 and later).
 enum Quirks {
   private static func areThere(since first: UInt32 = 0, endsWith end: UInt32 = .max) -> Bool {
@@ -38,6 +39,9 @@ enum Quirks {
   /// The end of an answer over HTTP/2 is seen only when the transfer is told to go on, as long as its request is not sent, and
   /// not at all where the server reads no more of that.
   static let missesEndWhileSending = areThere(endsWith: 0x08_0E_01)
+
+  /// An HTTP/2 connection that nghttp2 gives up inside an answer ends it as if it were whole; see `GivenUpConnections`.
+  static let hidesGivenUp = areThere(endsWith: 0x08_00_00)
 
   /// Transfers go on waiting for a connection that has turned out to serve one at a time; see `MultiQuirks`.
   static let forgetsWaitingTransfers = areThere(since: 0x08_00_00)
@@ -101,6 +105,8 @@ extension FailureMapping {
     if seen.message.contains("invalid frame: FRAME[HEADERS") {
       return NetworkError(.http2Failed, reason: seen.message)
     }
+    // Inside a body; 7.88 calls what had come the whole, see `GivenUpConnections`.
+    if seen.hasHead, seen.message.contains("nghttp2 shuts down connection") { return truncated(seen) }
     let isRefused = [
       "nghttp2 shuts down connection", "recv error -902", "expected SETTINGS frame",
       "invalid frame: FRAME[SETTINGS", "invalid frame: FRAME[PUSH_PROMISE",
