@@ -40,13 +40,13 @@ import Testing
     (0..<count).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
   }
 
-  @Test func `an operation that waits for thirty thousand does not hold the loop up`() async throws {
+  @Test func `an operation that waits for twenty thousand does not hold the loop up`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/")
       let engine = try NetworkEngine(to: origin, on: queue)
       let clock = await LoopClock(queue)
-      let others = operations(30_000, of: engine)
+      let others = operations(20_000, of: engine)
       let last = engine.operation(path: "/last")
       for other in others { last.addDependency(other) }
       try await expectShared(clock) {
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [true, false])
-  func `thirty thousand that wait for a name do not hold the loop up`(_ isFound: Bool) async throws {
+  func `twenty thousand that wait for a name do not hold the loop up`(_ isFound: Bool) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.on("/", .text("ok"))
@@ -74,14 +74,14 @@ import Testing
         $0.timeouts.connect = .seconds(120)
       }
       let clock = await LoopClock(queue)
-      let others = (0..<30_000).map { _ in
+      let others = (0..<20_000).map { _ in
         engine.operation(url: origin.url("/", host: "one.test")).configure { $0.coalesces = false }
       }
       engine.enqueue(others)
       _ = await clock.wait()
       try await expectShared(clock) {
         answers.open()
-        for other in others.prefix(isFound ? 1_000 : 30_000) {
+        for other in others.prefix(isFound ? 1_000 : 20_000) {
           let ending = await other.end()
           if isFound { #expect(ending.text == "ok") } else { #expect(ending.code == .resolveFailed) }
         }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `thirty thousand that wait for an operation do not hold the loop up`() async throws {
+  @Test func `twenty thousand that wait for an operation do not hold the loop up`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.on("/first", .text("ok"))
@@ -97,7 +97,7 @@ import Testing
       let engine = try NetworkEngine(to: origin, on: queue)
       let clock = await LoopClock(queue)
       let first = engine.operation(path: "/first")
-      let others = operations(30_000, of: engine)
+      let others = operations(20_000, of: engine)
       for other in others { other.addDependency(first) }
       engine.enqueue(others)
       _ = await clock.wait()
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test func `an answer that thirty thousand share does not hold the loop up`() async throws {
+  @Test func `an answer that twenty thousand share does not hold the loop up`() async throws {
     try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.on("/equal", .text("ok"))
@@ -144,7 +144,7 @@ import Testing
       engine.enqueue(leader)
       #expect(await origin.waitForRequests(1))
       let clock = await LoopClock(queue)
-      let others = (0..<30_000).map { _ in engine.operation(path: "/equal") }
+      let others = (0..<20_000).map { _ in engine.operation(path: "/equal") }
       engine.enqueue(others)
       await take(engine)
       try await expectShared(clock) {
