@@ -172,8 +172,17 @@ struct TraitTests {
       try await withSpan("caller \(origin.port)") { _ in
         _ = try await engine.get("from")
       }
+      let caller = try #require(
+        tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
+      // An answer is given first, and then the spans end, in any order
+      let deadline = Deadline.generous
+      while deadline.millisecondsLeft > 0 {
+        let operation = tracer.finishedSpans.first { $0.parentSpanID == caller.spanID }?.spanID
+        let exchanges = tracer.finishedSpans.filter { $0.parentSpanID == operation }
+        if operation != nil, exchanges.count == 2 { break }
+        try await Task.sleep(for: .milliseconds(1))
+      }
       let spans = tracer.finishedSpans
-      let caller = try #require(spans.first { $0.operationName == "caller \(origin.port)" })
       let operation = try #require(
         spans.first { $0.operationName == "NetSpool GET" && $0.parentSpanID == caller.spanID })
       let exchanges = spans.filter { $0.operationName == "GET" && $0.parentSpanID == operation.spanID }
