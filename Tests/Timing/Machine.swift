@@ -35,15 +35,18 @@ final class Machine: Sendable {
 
   /// Measures a promise. A time that was missed counts only where the machine could have kept it; on a machine that cannot
   /// the test is no failure, and says that it has found nothing out.
-  static func measures(_ body: () async throws -> Duration, within limit: Duration, _ what: String)
-    async throws
-  {
+  static func measures(
+    _ body: () async throws -> Duration, within limit: Duration, _ what: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
     let machine = try Machine()
     let time = try await body()
     let bare = await machine.end()
     if time <= limit { return }
     if bare > bareMax { try Test.cancel("the machine is no measure") }
-    Issue.record("\(what): \(time) instead of \(limit), where a bare answer takes \(bare)")
+    Issue.record(
+      "\(what): \(time) instead of \(limit), where a bare answer takes \(bare)",
+      sourceLocation: sourceLocation)
   }
 
   /// The longest of the bare answers.

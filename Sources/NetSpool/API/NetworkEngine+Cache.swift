@@ -113,7 +113,7 @@ enum CacheOpening {
     core.reach = engine.reach
     core.egress = engine.configuration.egress
     return EngineCache(
-      store: store, settings: core, headers: engine.askedFields, account: engine.credential,
+      store: store, settings: core, headers: engine.headers, account: engine.credential,
       jar: engine.jar)
   }
 

@@ -74,7 +74,7 @@ public final class NetworkEngine: Sendable {
     handleSettings = configuration.handleSettings
     reach = AnswerScope.Reach(handleSettings)
     interfaces = handleSettings.way.interfaces
-    jar = handleSettings.keepsCookies ? CookieJar() : nil
+    jar = handleSettings.keepsCookies ? CookieJar(of: id) : nil
     jar?.replace(configuration.cookieLines)
     fieldMeaning = FieldMeaning(secret: configuration.secretFields, open: configuration.openFields)
     plainLines = try HeaderLines.plain(headers) + configuration.omittedLines

@@ -146,8 +146,7 @@ import Testing
       operation.setHeader("X-Request-Id", "\(number)")
       var identity = Identity(jar: guest.jar)
       if random.chance(40) { identity.field = random.chance(50) ? "ann" : "bob" }
-      // No server fills the jars: with cookies of its own a request is as one of an engine without a jar.
-      if random.chance(15) { (identity.cookie, identity.jar) = ("id=\(random.below(2))", nil) }
+      if random.chance(15) { identity.cookie = "id=\(random.below(2))" }
       let own = random.chance(30) ? Self.account(&random) : nil
       let isHome = server == .plain && !isNamed
       identity.account = (own?.over(isHome ? guest.account : nil) ?? (isHome ? guest.account : nil))?.id
@@ -162,7 +161,7 @@ import Testing
         $0.cachePolicy = policy == .cachedThenFresh ? .automatic : policy
       }
       // What the name stands for, it stands for at the other origin as well; the rest is left behind.
-      if isRedirected, identity.name == nil { identity = Identity() }
+      if isRedirected, identity.name == nil { identity = Identity(jar: guest.jar) }
       let question = Question(
         guest: guest, server: server, isNamed: isNamed, isRedirected: isRedirected, identity: identity)
       return (question, operation)

@@ -31,6 +31,31 @@ import Testing
 
   private static let lasting = Answer.text("held").header("Cache-Control", "max-age=1000")
 
+  // MARK: Jars
+
+  @Test(arguments: [false, true])
+  func `an engine with a jar fetches for itself, with cookies of a request or behind a redirect`(
+    isRedirected: Bool
+  ) async throws {
+    try await withHouse { house in
+      let (origin, other) = (try ScriptedOrigin(), try ScriptedOrigin())
+      origin.fallback(Self.lasting)
+      other.fallback(.redirect(to: origin.url("/a")))
+      let engines = [
+        try house.engine { $0.cookies = .inMemory }, try house.engine(),
+        try house.engine { $0.cookies = .inMemory },
+      ]
+      for (place, engine) in engines.enumerated() {
+        for _ in 0..<2 {
+          let operation = engine.operation(url: isRedirected ? other.url("/b") : origin.url("/a"))
+          if !isRedirected { operation.setHeader("Cookie", "id=1") }
+          #expect(await engine.end(of: operation).text == "held")
+          #expect(origin.requests.count == place + 1)
+        }
+      }
+    }
+  }
+
   // MARK: Trust
 
   @Test func `an answer of a server that an engine would refuse is not served to it`() async throws {

@@ -61,7 +61,7 @@ import Testing
   static func seeds(of scene: Scene) -> [UInt64] { scene.seeds + Array(1...(LongRun.isOn ? 400 : 3)) }
 
   @Test(arguments: limits)
-  func `a limit is kept to one refusal in a hundred, and its speed is there 5 s after the last`(
+  func `a limit is kept to one refusal in a hundred, and half its speed is there 5 s after the last`(
     _ scene: Scene
   ) {
     for seed in Self.seeds(of: scene) {
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: chances)
-  func `what was refused by chance is forgotten 5 s after the last`(_ scene: Scene) {
+  func `half the speed is back 5 s after the last refusal by chance`(_ scene: Scene) {
     for seed in Self.seeds(of: scene) {
       var simulation = SizingSimulation(scene.origin, seed: seed)
       simulation.run(seconds: 20)

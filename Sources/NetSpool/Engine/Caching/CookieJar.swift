@@ -11,9 +11,13 @@ final class CookieJar: Sendable {
     var text: String
   }
 
+  /// The number of the engine.
+  private let engine: UInt64
   private let cookies = Mutex<[Cookie]>([])
   /// Changes whenever the cookies do.
   private let changes = Atomic(0)
+
+  init(of engine: UInt64) { self.engine = engine }
 
   var version: Int { changes.load(ordering: .acquiring) }
 
@@ -67,23 +71,22 @@ final class CookieJar: Sendable {
     return left.suffix(CookieFile.cookiesMax).map(\.1)
   }
 
-  /// The sender with what the jar has for the host, of any path: too much keeps answers apart, too little mixes them up.
-  /// Nil where it has nothing. `origin`: `scheme://host[:port]`, canonical.
-  func add(to sender: CacheSender, for origin: Span<UInt8>) -> CacheSender? {
-    guard version > 0 else { return nil }
+  /// The sender with whose jar it is, as an answer is for its engine alone, and with what that has for the host, of any path:
+  /// too much keeps answers apart, too little mixes them up. `origin`: `scheme://host[:port]`, canonical.
+  func add(to sender: CacheSender, for origin: Span<UInt8>) -> CacheSender {
     let (host, now) = (Self.host(of: origin), WallClock.seconds)
     let texts = cookies.withLock { cookies in
       cookies.filter { cookie in
         let isMeant =
           cookie.domain == host || (cookie.includesSubdomains && host.hasSuffix("." + cookie.domain))
         return isMeant && (cookie.expires == 0 || cookie.expires > now)
-      }.map(\.text)
+      }.map { Array($0.text.utf8) }
     }
-    guard !texts.isEmpty else { return nil }
     var sender = sender
     // The digest says nothing to who sees it.
     sender.add(
-      cookies: ProcessSecret.hash(texts.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }))
+      cookies: ProcessSecret.hash(
+        [Array("\(engine)".utf8)] + texts.sorted { $0.lexicographicallyPrecedes($1) }))
     return sender
   }
 

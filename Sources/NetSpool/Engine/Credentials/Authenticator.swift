@@ -282,18 +282,6 @@ extension NetworkOperation {
   fileprivate func place(of credential: NetworkCredentials) -> UInt64 { credential.id ^ engine.reach.number }
 }
 
-extension NetworkEngine {
-  /// The engine's fields as the cache sees them.
-  var askedFields: Headers {
-    var fields = headers
-    // What the jar sends is libcurl's affair; its answers are this engine's all the same.
-    if handleSettings.keepsCookies, !fields.contains("Cookie") {
-      fields.append(name: "Cookie", value: "NetSpool \(id)")
-    }
-    return fields
-  }
-}
-
 /// A provider of credentials is asked, and its answer awaited.
 extension Authenticator {
   /// A provider that has not answered after this is not waited for; 60 s.

@@ -164,6 +164,14 @@ struct TraitTests {
     return tracer
   }()
 
+  /// An operation and its two exchanges.
+  private static func haveEnded(below caller: String) -> Bool {
+    let spans = tracer.finishedSpans
+    return spans.contains { span in
+      span.parentSpanID == caller && spans.count { $0.parentSpanID == span.spanID } == 2
+    }
+  }
+
   @Test func `an operation has a span, and each exchange one below it`() async throws {
     let tracer = Self.tracer
     try await withEngine { engine, origin in
@@ -176,10 +184,7 @@ struct TraitTests {
         tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
       // An answer is given first, and then the spans end, in any order
       let deadline = Deadline.generous
-      while deadline.millisecondsLeft > 0 {
-        let operation = tracer.finishedSpans.first { $0.parentSpanID == caller.spanID }?.spanID
-        let exchanges = tracer.finishedSpans.filter { $0.parentSpanID == operation }
-        if operation != nil, exchanges.count == 2 { break }
+      while !Self.haveEnded(below: caller.spanID), deadline.millisecondsLeft > 0 {
         try await Task.sleep(for: .milliseconds(1))
       }
       let spans = tracer.finishedSpans

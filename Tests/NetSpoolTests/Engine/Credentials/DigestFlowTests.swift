@@ -72,16 +72,22 @@ struct DigestFlowTests {
     }
   }
 
-  @Test(arguments: Closing.allCases, [Method.get, .put, .delete])
-  func `an idempotent request is sent again when its connection ends between two rounds`(
-    _ closing: Closing, _ method: Method
-  ) async throws {
+  private func withUser(_ body: (NetworkEngine, ScriptedOrigin) async throws -> Void) async throws {
     try await withEngine {
       $0.credentials = .digest(user: "user", password: "secret")
     } _: { engine, origin in
       origin.fallback { request in
         Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
       }
+      try await body(engine, origin)
+    }
+  }
+
+  @Test(arguments: Closing.allCases, [Method.get, .put, .delete])
+  func `an idempotent request is sent again when its connection ends between two rounds`(
+    _ closing: Closing, _ method: Method
+  ) async throws {
+    try await withUser { engine, origin in
       for number in 0..<10 {
         // Given a connection that is kept and a nonce that is known, the second time on
         for answer in closing.rounds(nonce: "n\(number)") { origin.enqueue(answer, for: "/a") }
@@ -99,12 +105,7 @@ struct DigestFlowTests {
   func `an idempotent request whose nonce is known is sent again when its idle connection ends`(
     _ ending: Answer
   ) async throws {
-    try await withEngine {
-      $0.credentials = .digest(user: "user", password: "secret")
-    } _: { engine, origin in
-      origin.fallback { request in
-        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
-      }
+    try await withUser { engine, origin in
       #expect(await engine.get("/before").end().text == "in")
       for count in 3...6 {
         origin.enqueue(ending, for: "/a")
