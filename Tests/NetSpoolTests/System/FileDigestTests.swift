@@ -26,7 +26,7 @@ import Testing
     #expect(unsafe rename(try write("third", to: new, at: 2_000), path) == 0)
     let replaced = FileDigest.text(of: path)
     #expect(replaced != edited && replaced != first)
-    unlink(path)
+    unsafe unlink(path)
     #expect(FileDigest.text(of: path).isEmpty)
   }
 }
