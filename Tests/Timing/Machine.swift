@@ -42,7 +42,6 @@ final class Machine: Sendable {
     let machine = try Machine()
     let time = try await body()
     let bare = await machine.end()
-    print("MEASURE", what, time, bare)
     if time <= limit { return }
     if bare > bareMax { try Test.cancel("the machine is no measure") }
     Issue.record(
