@@ -32,17 +32,19 @@ final class ConnectionPools {
   /// How many loops share what the queue may keep open.
   private let loops: Int
   private let idleMax: Microseconds
+  private let loop: EventLoop
+  private let release: (MultiHandle) -> Void
 
-  init(loop: EventLoop, loops: Int, idleMax: Microseconds) throws(NetworkError) {
-    self.loops = loops
-    self.idleMax = idleMax
+  /// - Parameter release: drops the idle transfers of handles that are about to be closed.
+  init(
+    loop: EventLoop, loops: Int, idleMax: Microseconds, release: @escaping (MultiHandle) -> Void
+  ) throws(NetworkError) {
+    (self.loop, self.loops, self.idleMax, self.release) = (loop, loops, idleMax, release)
     common = try MultiHandle(loop: loop, loops: loops, idleMax: idleMax)
   }
 
-  /// `release` drops the idle transfers of handles that are about to be closed.
   func multi(
-    for settings: HandleSettings, of scope: HandleScope, within reach: AnswerScope.Reach, loop: EventLoop,
-    release: (MultiHandle) -> Void
+    for settings: HandleSettings, of scope: HandleScope, within reach: AnswerScope.Reach
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
       identity: settings.connectionIdentity, reach: reach,
@@ -51,18 +53,18 @@ final class ConnectionPools {
       commonReach = reach
       if isWorn(common) {
         let next = try MultiHandle(loop: loop, loops: loops, idleMax: idleMax)
-        retire(common, release)
+        retire(common)
         common = next
       }
       return common
     }
     let old = own[key]
     if let old, !isWorn(old) { return old }
-    if own.count >= Self.countMax { closeUnused(release) }
+    if own.count >= Self.countMax { closeUnused() }
     let multi = try MultiHandle(
       loop: loop, loops: loops, idleMax: idleMax,
       cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
-    if let old = own.updateValue(multi, forKey: key) { retire(old, release) }
+    if let old = own.updateValue(multi, forKey: key) { retire(old) }
     return multi
   }
 
@@ -70,7 +72,7 @@ final class ConnectionPools {
     multi.transfersMade >= Self.transfersMax && multi.wire == nil
   }
 
-  private func retire(_ multi: MultiHandle, _ release: (MultiHandle) -> Void) {
+  private func retire(_ multi: MultiHandle) {
     multi.isRetired = true
     release(multi)
     retired.append(multi)
@@ -81,7 +83,7 @@ final class ConnectionPools {
     retired.removeAll { $0.isUnused }
   }
 
-  private func closeUnused(_ release: (MultiHandle) -> Void) {
+  private func closeUnused() {
     for (key, multi) in own where multi.isUnused {
       own[key] = nil
       release(multi)

@@ -29,6 +29,7 @@ final class SinkServices {
   /// What files lie on.
   let devices = FileDevices()
   let waits: WriteWaits
+  let watch: StreamWatch
   private let memory: SpoolRoom
   let context: LoopContext
 
@@ -36,6 +37,7 @@ final class SinkServices {
     self.context = context
     let (port, driver) = (context.port, context.port.driver)
     waits = WriteWaits(loop: context.loop)
+    watch = StreamWatch(context)
     memory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
     worker = Worker(
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
