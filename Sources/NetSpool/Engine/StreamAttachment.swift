@@ -30,7 +30,7 @@ final class SinkServices {
   let devices = FileDevices()
   let waits: WriteWaits
   let watch: StreamWatch
-  private let memory: SpoolRoom
+  private let memory: BudgetRoom
   let context: LoopContext
 
   init(_ context: LoopContext) {
@@ -38,7 +38,7 @@ final class SinkServices {
     let (port, driver) = (context.port, context.port.driver)
     waits = WriteWaits(loop: context.loop)
     watch = StreamWatch(context)
-    memory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
+    memory = BudgetRoom(BodySpool.memoryMax / driver.loops.count)
     worker = Worker(
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })

@@ -74,8 +74,7 @@ final class Starter {
   /// too long. Any other has its room before it is sent.
   private func connections(
     for operation: NetworkOperation, at origin: Origin, _ credential: NetworkCredentials?
-  ) -> (ConnectionChoice, ReadAhead.Share?) {
-    let readAhead = operation.engine.driver.readAhead
+  ) -> (ConnectionChoice, BudgetRoom.Share?) {
     let shared = ConnectionChoice.shared(origin.connections)
     let isHTTP2 = operation.engine.handleSettings.mayBeHTTP2(isSecure: origin.isSecure)
     let servesOnce = isHTTP2 && !origin.isSecure && Quirks.breaksKnownHTTP2
@@ -83,13 +82,9 @@ final class Starter {
     guard operation.hasStreams, origin.speaksHTTP2 ?? true, !(credential?.isNTLM ?? false), isHTTP2 else {
       return (shared, nil)
     }
-    if operation.mayRepeat {
-      if origin.speaksHTTP2 == nil || !readAhead.isFull { return (shared, nil) }
-    } else if let share = readAhead.take(ReadAhead.windowBytes) {
-      return (shared, share)
-    }
-    readAhead.refuse()
-    return (.own, nil)
+    if operation.mayRepeat, origin.speaksHTTP2 == nil { return (shared, nil) }
+    guard let share = context.port.driver.readAhead.share(ReadAhead.windowBytes) else { return (.own, nil) }
+    return (shared, operation.mayRepeat ? nil : share)
   }
 
   /// Makes the plan where it will stand.
