@@ -33,7 +33,7 @@ extension NetworkEngine {
     }
     let value: Value? = await withCheckedContinuation { continuation in
       let isAsked = homePort.perform(of: id) { [id, handleSettings] core in
-        continuation.resume(returning: body(core.pools.cookies(of: id, handleSettings)))
+        continuation.resume(returning: body(core.starter.pools.cookies(of: id, handleSettings)))
       }
       if !isAsked { continuation.resume(returning: nil) }
     }

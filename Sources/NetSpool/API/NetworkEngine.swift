@@ -107,7 +107,9 @@ public final class NetworkEngine: Sendable {
 
   deinit {
     leaveLog()
-    if jar != nil, homePort.loop.isStarted { homePort.perform { [id] in $0.pools.dropCookies(of: id) } }
+    if jar != nil, homePort.loop.isStarted {
+      homePort.perform { [id] in $0.starter.pools.dropCookies(of: id) }
+    }
   }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
@@ -268,7 +270,7 @@ extension NetworkEngine {
     guard handleSettings.keepsCookies, driver.isStarted else { return configuration.cookieLines }
     let answer = CookieAnswer()
     let isAsked = homePort.perform(of: id) { [id, handleSettings] in
-      answer.give($0.pools.cookieLines(of: id, handleSettings))
+      answer.give($0.starter.pools.cookieLines(of: id, handleSettings))
     }
     if !isAsked { return [] }
     return answer.wait()
@@ -279,7 +281,7 @@ extension NetworkEngine {
     guard let jar, driver.isStarted else { return }
     jar.replace([])
     homePort.perform(of: id) { [id] in
-      $0.pools.removeCookies(of: id)
+      $0.starter.pools.removeCookies(of: id)
       jar.replace([])
     }
   }

@@ -23,26 +23,29 @@ final class ConnectionPools {
   @safe @exclusivity(unchecked) private(set) var common: MultiHandle
   /// The reach of the common one: the first that came. Most queues see no other.
   private var commonReach: AnswerScope.Reach?
-  /// Multi handles that have a successor, until what is under way on them has ended.
-  @safe @exclusivity(unchecked) private var retired: [MultiHandle] = []
-  @safe @exclusivity(unchecked) private var own: [Key: MultiHandle] = [:]
+  private var own: [Key: MultiHandle] = [:]
+  /// These, and those that have a successor, until what is under way on them has ended.
+  @safe @exclusivity(unchecked) private var others: [MultiHandle] = []
   /// The cookies of engines that keep some, which outlive their connections.
   private var cookies: [UInt64: SharedState] = [:]
 
-  /// How many loops share what the queue may keep open.
-  private let loops: Int
+  /// Connections that the common one may always keep open.
+  private let few: Int
   private let idleMax: Microseconds
+  private let loop: EventLoop
+  private let release: (MultiHandle) -> Void
 
-  init(loop: EventLoop, loops: Int, idleMax: Microseconds) throws(NetworkError) {
-    self.loops = loops
-    self.idleMax = idleMax
-    common = try MultiHandle(loop: loop, loops: loops, idleMax: idleMax)
+  /// - Parameter release: drops the idle transfers of handles that are about to be closed.
+  init(
+    loop: EventLoop, loops: Int, idleMax: Microseconds, release: @escaping (MultiHandle) -> Void
+  ) throws(NetworkError) {
+    (self.loop, self.idleMax, self.release) = (loop, idleMax, release)
+    few = KeptConnections.few(ofEach: loops)
+    common = try MultiHandle(loop: loop, few: few, idleMax: idleMax)
   }
 
-  /// `release` drops the idle transfers of handles that are about to be closed.
   func multi(
-    for settings: HandleSettings, of scope: HandleScope, within reach: AnswerScope.Reach, loop: EventLoop,
-    release: (MultiHandle) -> Void
+    for settings: HandleSettings, of scope: HandleScope, within reach: AnswerScope.Reach
   ) throws(NetworkError) -> MultiHandle {
     let key = Key(
       identity: settings.connectionIdentity, reach: reach,
@@ -50,19 +53,21 @@ final class ConnectionPools {
     if key.identity == 0, key.engine == 0, key.connections == .shared(0), reach == commonReach ?? reach {
       commonReach = reach
       if isWorn(common) {
-        let next = try MultiHandle(loop: loop, loops: loops, idleMax: idleMax)
-        retire(common, release)
+        let next = try MultiHandle(loop: loop, few: few, idleMax: idleMax)
+        retire(common)
+        others.append(common)
         common = next
       }
       return common
     }
     let old = own[key]
     if let old, !isWorn(old) { return old }
-    if own.count >= Self.countMax { closeUnused(release) }
+    if own.count >= Self.countMax { closeUnused() }
     let multi = try MultiHandle(
-      loop: loop, loops: loops, idleMax: idleMax,
+      loop: loop, few: KeptConnections.fewest, idleMax: idleMax,
       cookies: settings.keepsCookies ? cookies(of: scope.engine, settings) : nil)
-    if let old = own.updateValue(multi, forKey: key) { retire(old, release) }
+    if let old = own.updateValue(multi, forKey: key) { retire(old) }
+    others.append(multi)
     return multi
   }
 
@@ -70,29 +75,28 @@ final class ConnectionPools {
     multi.transfersMade >= Self.transfersMax && multi.wire == nil
   }
 
-  private func retire(_ multi: MultiHandle, _ release: (MultiHandle) -> Void) {
+  private func retire(_ multi: MultiHandle) {
     multi.isRetired = true
     release(multi)
-    retired.append(multi)
   }
 
-  private func closeRetired() {
-    for multi in retired where multi.isUnused { multi.close() }
-    retired.removeAll { $0.isUnused }
+  private func close(_ multi: MultiHandle) {
+    multi.close()
+    others.removeAll { $0 === multi }
   }
 
-  private func closeUnused(_ release: (MultiHandle) -> Void) {
+  private func closeUnused() {
     for (key, multi) in own where multi.isUnused {
       own[key] = nil
       release(multi)
-      multi.close()
+      close(multi)
     }
   }
 
   /// Open connections by origin.
   func connections() -> [String: Int] {
     var counts = common.connections()
-    for multi in Array(own.values) + retired { counts.merge(multi.connections(), uniquingKeysWith: +) }
+    for multi in others { counts.merge(multi.connections(), uniquingKeysWith: +) }
     return counts
   }
 
@@ -119,11 +123,8 @@ final class ConnectionPools {
   /// The next transfer that ended, with libcurl's code.
   func nextDone() -> (Transfer, MultiHandle.CURLcodeValue)? {
     if let done = common.nextDone() { return done }
-    if own.isEmpty, retired.isEmpty { return nil }
-    for multi in own.values {
-      if let done = multi.nextDone() { return done }
-    }
-    for multi in retired {
+    if others.isEmpty { return nil }
+    for multi in others {
       if let done = multi.nextDone() { return done }
     }
     return nil
@@ -132,24 +133,24 @@ final class ConnectionPools {
   /// True when libcurl was called, and transfers may have moved.
   func runIfDue() -> Bool {
     var hasRun = common.runIfDue()
-    if own.isEmpty, retired.isEmpty { return hasRun }
-    for multi in own.values where multi.runIfDue() { hasRun = true }
-    for multi in retired where multi.runIfDue() { hasRun = true }
+    if others.isEmpty { return hasRun }
+    for multi in others where multi.runIfDue() { hasRun = true }
     return hasRun
   }
 
   /// Lets those go on that were put off in the turn before.
   func resumePostponed(in turn: Turn) {
     common.resumePostponed(in: turn)
-    if own.isEmpty, retired.isEmpty { return }
-    for multi in own.values { multi.resumePostponed(in: turn) }
-    for multi in retired { multi.resumePostponed(in: turn) }
-    closeRetired()
+    if others.isEmpty { return }
+    for multi in others {
+      multi.resumePostponed(in: turn)
+      if multi.isRetired, multi.isUnused { close(multi) }
+    }
   }
 
   func close() {
     common.close()
-    for multi in Array(own.values) + retired { multi.close() }
+    for multi in others { multi.close() }
   }
 }
 

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A step in the course of a request. The parts find out which comes next, and return it; `Scheduler.go` alone acts on it.
 /// Two words long, as every GET takes a dozen of them: what is larger lies in a box.
 enum Step {
@@ -94,8 +96,8 @@ extension Scheduler {
       case .consult(let next, let claim):
         step = operation.withSent { cacheSide.consult(operation, $0, then: next, after: claim) }
       case .route(let atFront):
-        operation.loop.priority = highestPriority(operation)
-        step = routeWait(operation).map { .wait($0) } ?? .resolve(atFront: atFront)
+        operation.loop.priority = operation.highestPriority
+        step = connectivity.routeWait(operation).map { .wait($0) } ?? .resolve(atFront: atFront)
       // Before its turn, which is not kept waiting for a name server.
       case .resolve(let atFront):
         step = names.wait(for: operation, atFront: atFront).map { .wait($0) } ?? .line(atFront: atFront)
@@ -122,8 +124,115 @@ extension Scheduler {
     }
   }
 
+  // MARK: Coming in
+
+  func submit(_ operation: NetworkOperation) {
+    loop.assertOnLoop()
+    operations.lastSubmittedAt = max(MonotonicClock.now, operations.lastSubmittedAt + 1)
+    operation.loop.submittedAt = operations.lastSubmittedAt
+    let (isDependent, isHeard) = operation.shared.withLock { shared in
+      operation.loop.change = shared.changed
+      if shared.isPlain { return (false, shared.handlers.wantsState) }
+      operation.loop.hasStreams = !shared.streams.isEmpty
+      return (!shared.dependencies.isEmpty, shared.handlers.wantsState)
+    }
+    if isHeard { context.tell(operation, .state(.queued)) }
+    operation.withSent { submit(operation, $0, isDependent) }
+  }
+
+  private func submit(_ operation: NetworkOperation, _ request: NetworkRequest, _ isDependent: Bool) {
+    do throws(NetworkError) {
+      if context.isClosing { throw NetworkError(.engineClosed) }
+      if operation.loop.isCancelledEarly { throw NetworkError(.cancelled) }
+      operation.loop.origin = try origins.locate(operation, request)
+      if let deadline = request.limits(of: operation.engine).queueDeadline {
+        context.startQueueDeadline(operation, deadline)
+      }
+      // Others must end first.
+      if isDependent, NetworkOperation.dependencies.withLock({ $0.block(operation, as: operation.id) }) {
+        return move(operation, to: .waiting(.others))
+      }
+    } catch {
+      move(operation, to: .ended)
+      return conclude(operation, error)
+    }
+    go(operation, from: .enter)
+  }
+
+  private func enter(_ operation: NetworkOperation, _ request: NetworkRequest) -> Step {
+    if operation.loop.isHeld { return .pause }
+    if operation.loop.origin == nil { return .goBack }
+    return request.isFreezable ? .freeze : .share(isAsked: false)
+  }
+
+  /// Follows an equal request; false when its body is already gone by.
+  func join(_ operation: NetworkOperation, _ leader: NetworkOperation) -> Bool {
+    var playback: Playback?
+    if let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor {
+      if seats.rooms.hasRoomForStreams(operation.engine) {
+        playback = sinks.makePlayback(of: transfer, for: operation) { [unowned self, weak operation] in
+          if let operation { didLoseSpool(operation) }
+        }
+      }
+      if playback == nil {
+        guard transfer.hasWholeBeginning else { return false }
+        if !operation.hasStreams, transfer.bodyUse != nil, !transfer.collectFromNow() { return false }
+        if operation.hasStreams {
+          sinks.addSinks(of: operation, to: leader)
+          seats.heedStreams(of: transfer)
+        }
+      }
+    }
+    leader.makeExtras().waiters.append(operation)
+    if let origin = leader.loop.origin { origins.noteTotal(of: operation, at: origin) }
+    move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
+    if let transfer = leader.loop.transfer {
+      context.didStart(operation)
+      context.widenLimits(leader, transfer, for: operation)
+    }
+    switch leader.currentWait?.reason {
+    case .validation?, .claim?: context.limitStreams(of: operation, leader)
+    default: break
+    }
+    if let early = leader.loop.cacheUse?.early { cacheSide.provide(operation, early) }
+    if operation.sentPriority > leader.loop.priority { context.raise(leader, to: operation.sentPriority) }
+    playback?.start()
+    return true
+  }
+
+  private func lineUp(_ operation: NetworkOperation, atFront: Bool) {
+    guard let origin = operation.loop.origin else { return }
+    operation.loop.history?.waitingSince = MonotonicClock.now
+    let ticket = context.queue.enqueue(
+      operation, origin: origin.id, priority: operation.loop.priority, atFront: atFront,
+      goesFirst: operation.engine.seats.letNextGoFirst())
+    move(operation, to: .waiting(.turn(ticket)))
+    origins.noteTotal(of: operation, at: origin)
+  }
+
+  // MARK: Its turn
+
+  /// Has those begin whose turn it is. False: there are more, for the next turn.
+  func admit(in turn: Turn) -> Bool {
+    loop.assertOnLoop()
+    seats.beginTurns()
+    defer { seats.giveBackPlaces() }
+    var turn = turn
+    starter.newTransfers = 0
+    while let operation = seats.next() {
+      guard let origin = operation.loop.origin else { continue }
+      takeTurn(operation, at: origin)
+      if starter.newTransfers == Starter.newTransfersMax || turn.isOver() {
+        loop.markDirty()
+        return false
+      }
+    }
+    seats.lookAgain()
+    return true
+  }
+
   /// What an operation does whose turn has come. Whatever else than to start gives the turn back first.
-  func takeTurn(_ operation: NetworkOperation, at origin: Origin) {
+  private func takeTurn(_ operation: NetworkOperation, at origin: Origin) {
     let step = turnStep(operation)
     if case .start = step { return go(operation, from: step) }
     if case .withdraw = step { driver.places.refuse(operation.loop.placeWait) }
@@ -140,12 +249,72 @@ extension Scheduler {
     {
       return .withdraw(failure)
     }
-    if let wait = routeWait(operation) { return .wait(wait) }
-    if let list = roomList(operation) { return .wait(Wait(.room, in: list, then: .route(atFront: true))) }
+    if let wait = connectivity.routeWait(operation) { return .wait(wait) }
+    if let list = seats.roomList(operation) {
+      return .wait(Wait(.room, in: list, then: .route(atFront: true)))
+    }
     guard let step = cacheSide.claims.step(operation) else { return .start }
-    if case .wait = step { limitStreams(of: operation) }
+    if case .wait = step { context.limitStreams(of: operation) }
     return step
   }
+
+  /// Begins the exchange, or goes on with the one that was paused.
+  private func start(_ operation: NetworkOperation) -> Step {
+    guard let origin = operation.loop.origin else { return .done }
+    do throws(NetworkError) {
+      try operation.withSent { request throws(NetworkError) in try start(operation, request, at: origin) }
+      return .done
+    } catch {
+      context.queue.finished(origin.id)
+      origins.apply(.abandoned, to: origin)
+      move(operation, to: .deciding)
+      return .fail(error)
+    }
+  }
+
+  private func start(
+    _ operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin
+  ) throws(NetworkError) {
+    let now = MonotonicClock.now
+    origins.apply(.started, to: origin, now: now)
+    if let transfer = operation.loop.transfer { return resume(transfer, of: operation) }
+    let transfer = try starter.transfer(for: operation, request, at: origin) { transfer in
+      transfer.onStall = { [seats] in seats.watchReaders() }
+      transfer.onHead = { [unowned self] transfer, head in didReceive(head, transfer) }
+    }
+    operation.loop.transfer = transfer
+    operation.forEachRecipient { if $0.hasStreams { sinks.makeSinks(of: $0, for: operation) } }
+    operation.loop.cacheUse?.beginExchange()
+    let failure = operation.loop.extras?.nameFailure.take()
+    let name = names.name(for: operation, at: origin)
+    if failure == nil, let name, let host = name.host, !name.addresses.isEmpty {
+      transfer.tell(addresses: name.entry(of: host), version: name.version)
+    }
+    transfer.interface = connectivity.interface(for: operation, at: origin)
+    transfer.begin(for: operation, fanout: operation.loop.extras?.fanout, now: now, failing: failure)
+    transfer.exchange.addressesVersion = name?.version ?? 0
+    if !transfer.exchange.wasAdded {
+      context.later { [unowned self] in
+        if transfer.exchange.owner === operation, case .running = operation.loop.phase {
+          completed(transfer, code: nil)
+        }
+      }
+    }
+    seats.heedStreams(of: transfer)
+    move(operation, to: .running)
+    operation.forEachRecipient { context.didStart($0) }
+    if operation.loop.waitersLeft > 0 { context.limitEach(operation, transfer) }
+  }
+
+  /// A paused transfer has its slot again.
+  private func resume(_ transfer: Transfer, of operation: NetworkOperation) {
+    move(operation, to: .running)
+    context.set(.executing, operation)
+    transfer.resumeByUser()
+    if transfer.isPausedByReader { seats.watchReaders() }
+  }
+
+  // MARK: Waiting
 
   /// The operation waits from now on, and then takes the step that the wait says.
   func suspend(_ operation: NetworkOperation, _ wait: Wait) {

@@ -74,8 +74,8 @@ extension Scheduler {
     }
     // Most streams have ended by now.
     guard case .publishing = leader.loop.phase else { return }
-    limitStreams(of: leader)
-    streamWatch.begin(leader)
+    context.limitStreams(of: leader)
+    sinks.watch.begin(leader)
   }
 
   /// Ends a leader that has no exchange under way, and all who wait for it.
@@ -136,10 +136,127 @@ extension Scheduler {
     }
   }
 
+  // MARK: Those that read a spool
+
+  /// The exchange is over. Those who read its spool end when they have read it, and with a failure at once.
+  func letFollowersEnd(_ leader: NetworkOperation, _ ending: Ending) {
+    for follower in leader.loop.waiters {
+      guard case .following(leader, let playback) = follower.loop.phase else { continue }
+      if ending.refusal != nil {
+        publish(follower, ending)
+        continue
+      }
+      move(follower, to: .playing(playback))
+      if let total = follower.timeLimits(follower.request).total {
+        context.limit(follower, to: total.microseconds - (MonotonicClock.now - playback.startedAt))
+      }
+      playback.finish { [unowned self, ending] in
+        var ending = ending
+        if let body = follower.loop.extras?.lateBody { ending.answer?.body = ResponseBody(body.take()) }
+        publish(follower, ending)
+      }
+    }
+  }
+
+  /// The disk took no more of a body that is still being read. Whose streams have got none of it asks for itself.
+  func didLoseSpool(_ operation: NetworkOperation) {
+    switch operation.loop.phase {
+    case .following, .playing: break
+    default: return
+    }
+    guard !operation.loop.hasSinks else {
+      return withdraw(operation, NetworkError(.storeFailed, reason: "spool", sendState: .answered))
+    }
+    operation.loop.extras?.lateBody = nil
+    move(operation, to: .deciding)
+    operation.loop.extras?.fanout = nil
+    context.set(.queued, operation)
+    go(operation, from: .enter)
+  }
+
   func unregister(_ operation: NetworkOperation) {
     cacheSide.release(operation)
     operation.loop.cacheUse?.claim = nil
     coalescer.leave(operation)
+  }
+}
+
+// MARK: With what is stored, and once it is
+
+/// Something that a store does for an answer, and that may wait for the disk.
+struct StoreDuty: Sendable {
+  typealias Job = @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+
+  fileprivate let cache: EngineCache
+  fileprivate let bytes: Int
+  fileprivate let job: Job
+
+  /// - Parameter bytes: what it keeps in memory until then.
+  init(_ cache: EngineCache, bytes: Int = 0, _ job: @escaping Job) {
+    (self.cache, self.bytes, self.job) = (cache, bytes, job)
+  }
+}
+
+extension Scheduler {
+  /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
+  func answer(_ operation: NetworkOperation, _ response: NetworkResponse) -> Step {
+    if (300..<400).contains(response.head.status), response.head.status != 304 {
+      let next = successors.redirect(operation, response.head)
+      cacheSide.release(operation)
+      if let next { return .next(next) }
+    }
+    unregister(operation)
+    guard operation.streamsAnswer else {
+      return .end(Ending(response))
+    }
+    for recipient in operation.recipients { sinks.makeSinks(of: recipient, for: operation) }
+    guard operation.loop.extras?.fanout != nil, response.head.status < 300 else {
+      return .end(Ending(response))
+    }
+    loop.markDirty()  // there may be room at once
+    return .wait(Wait(.playback, in: seats.rooms.playbacks(of: operation.engine), then: .play(response)))
+  }
+
+  func play(_ response: NetworkResponse, of operation: NetworkOperation) {
+    let fanout = operation.loop.extras?.fanout
+    var answer = response
+    operation.forEachRecipient { context.didStart($0) }
+    let body = answer.body
+    let source = sinks.source(of: body, for: operation)
+    let playback = Playback(source, head: answer.head, bytesExpected: Int64(body.count)) { fanout }
+    context.limitStreams(of: operation)
+    move(operation, to: .playing(playback))
+    if operation.recipients.allSatisfy({ $0.hasStreams }) { answer.body = .empty }
+    playback.start(opensAtOnce: true)
+    playback.finish { [unowned self, answer] in publish(operation, Ending(answer)) }
+  }
+
+  // MARK: Before its user hears of an ending
+
+  /// A store that is slow, or that another process keeps, holds nobody up for longer: with an answer that is stored, or
+  /// without.
+  private static let recordingMilliseconds: UInt64 = 50
+  private static let storingMilliseconds: UInt64 = 1_000
+
+  /// Ends an operation once the store has done what belongs to the answer. What it made worthless is written down: whoever
+  /// hears of the ending may exit at once, or ask another process, and must not find what was there. What is stored is found.
+  func record(_ operation: NetworkOperation, _ ending: Ending) {
+    guard let duties = operation.loop.extras?.unwritten else { return publish(operation, ending) }
+    operation.loop.extras?.unwritten = []
+    let stores = duties.contains { $0.bytes > 0 }
+    let limit = stores ? Self.storingMilliseconds : Self.recordingMilliseconds
+    let wait = Wait(.recording, then: .end(ending), atMost: limit)
+    suspend(operation, wait)
+    let (port, waiting) = (port, LoopReference(wait))
+    let left = Countdown(duties.count) { port.perform { _ in waiting.object?.goOn() } }
+    for duty in duties {
+      guard loop.timeline == nil else {
+        duty.job { left.signal() }  // a model has one thread
+        continue
+      }
+      let isTaken = duty.cache.store.look(bytes: duty.bytes) { duty.job { left.signal() } }
+      if !isTaken { left.signal() }
+    }
   }
 }
 
@@ -240,7 +357,7 @@ extension Scheduler {
     if duties.isStateHeard { context.tell(operation, .state(outcome.finalState)) }
     let weight = outcome.weight
     operation.engine.willDeliver(weight)
-    duties.isAwaited ? resume(operation, weight) : context.tell(operation, .final(weight))
+    duties.isAwaited ? context.resume(operation, weight) : context.tell(operation, .final(weight))
     timers.cancel(operation.loop.history?.queueDeadline)
     timers.cancel(operation.loop.history?.ownTotal)
     if duties.hasStreams { closeUnusedStreams(operation, outcome) }

@@ -216,7 +216,7 @@ extension NetworkEngine {
     if isWaitingForRoom.load(ordering: .sequentiallyConsistent), hasCaughtUp,
       isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent)
     {
-      driver.performEverywhere(of: QueueDriver.Command.house) { [self] in $0.rooms.didFree(self) }
+      driver.performEverywhere(of: QueueDriver.Command.house) { [self] in $0.seats.rooms.didFree(self) }
     }
     driver.didDeliver()
   }

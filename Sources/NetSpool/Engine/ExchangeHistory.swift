@@ -56,12 +56,7 @@ final class ExchangeHistory {
   /// Runs when its own total is shorter than that of the exchange it shares.
   private(set) var ownTotal: TimerTable.Key?
   /// When the two end; on its way to another loop without the timers.
-  private(set) var ends = TimerEnds()
-
-  struct TimerEnds {
-    var queue: Microseconds?
-    var total: Microseconds?
-  }
+  private(set) var ends: (queue: Microseconds?, total: Microseconds?)
 
   /// The loop where equal requests find it, if that is not its own: it has been handed over.
   var isFoundAt: Int?

@@ -46,6 +46,12 @@ final class LoopContext {
       Delivery(operation: operation, event: event), to: operation.engine.target, key: operation.engine.id)
   }
 
+  /// Has this loop itself resume what awaits an end, with the others of the turn.
+  func resume(_ operation: NetworkOperation, _ weight: Int) {
+    loop.assertOnLoop()
+    outbox.put(Delivery(operation: operation, event: .awaited(weight)), to: .loopThread, key: 0)
+  }
+
   // MARK: Later
 
   /// What libcurl's callbacks noted, to be done when libcurl is not at work.

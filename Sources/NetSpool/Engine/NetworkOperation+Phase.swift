@@ -88,6 +88,8 @@ struct OperationTable {
 
   /// When the last came, a little later than the one before.
   var lastSubmittedAt: Microseconds = 0
+  /// Those that are on their way to other loops, from the end of the turn on.
+  var departing: [Party] = []
   /// The sweeps under way.
   private var sweeps: [OperationSweep] = []
 
@@ -185,22 +187,22 @@ extension Scheduler {
     switch phase {
     case .ready: operations.insert(operation)
     case .waiting(let waiting): leave(waiting, operation)
-    case .running: leaveWire(operation)
+    case .running: seats.leave(operation)
     case .sharing(let leader):
       leader.makeExtras().waitersLeft -= 1
       forgetWaiter(operation, of: leader)
     case .following(let leader, let playback):
       leader.makeExtras().waitersLeft -= 1
       forgetWaiter(operation, of: leader)
-      rooms.giveStreams(operation.engine)
+      seats.rooms.giveStreams(operation.engine)
       if case .playing = operation.loop.phase { break }
       playback.stop()
       // What gathered in memory is nobody's; streams keep what they have got.
       if !operation.loop.hasSinks { operation.loop.extras?.fanout = nil }
     case .playing(let playback):
       playback.stop()
-      rooms.giveStreams(operation.engine)
-    case .publishing: rooms.giveStreams(operation.engine)
+      seats.rooms.giveStreams(operation.engine)
+    case .publishing: seats.rooms.giveStreams(operation.engine)
     case .deciding, .paused, .frozen, .ended: break
     }
   }
@@ -219,7 +221,7 @@ extension Scheduler {
       wait.callOff(isRefused: isRefused)
       switch wait.reason {
       case .addresses: names.leave(operation, wait)
-      case .room, .playback: rooms.didLeave(operation.engine)
+      case .room, .playback: seats.rooms.didLeave(operation.engine)
       default: break
       }
     }
@@ -233,23 +235,23 @@ extension Scheduler {
       seats.seat(operation.engine, waiting: 1)
     case .waiting(.until(let wait)):
       if wait.reason.givesClaimUp { operation.loop.cacheUse?.claim = nil }
-      if wait.reason.isTold { operation.forEachRecipient { set(.queued, $0) } }
-    case .running: enterWire(operation)
+      if wait.reason.isTold { operation.forEachRecipient { context.set(.queued, $0) } }
+    case .running: seats.enter(operation)
     case .sharing(let leader): leader.makeExtras().waitersLeft += 1
     case .following(let leader, _):
       leader.makeExtras().waitersLeft += 1
-      rooms.takeStreams(operation.engine)
-      streamWatch.begin(operation)
+      seats.rooms.takeStreams(operation.engine)
+      sinks.watch.begin(operation)
     case .paused:
       operation.loop.cacheUse?.claim = nil
-      set(.paused, operation)
+      context.set(.paused, operation)
     case .playing:
-      rooms.takeStreams(operation.engine)
-      streamWatch.begin(operation)
-    case .publishing: rooms.takeStreams(operation.engine)
+      seats.rooms.takeStreams(operation.engine)
+      sinks.watch.begin(operation)
+    case .publishing: seats.rooms.takeStreams(operation.engine)
     case .ready: operations.remove(operation)
     case .ended:
-      streamWatch.end(operation)
+      sinks.watch.end(operation)
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
@@ -274,29 +276,6 @@ extension Scheduler {
         FreeMemory.giveBack()
       } completion: {
       }
-    }
-  }
-
-  private func enterWire(_ operation: NetworkOperation) {
-    guard let transfer = operation.loop.transfer else { return }
-    seats.seat(operation.engine, running: 1)
-    transfer.exchange.isJudged = true
-    exchanges.add(transfer)
-  }
-
-  /// Gives the slot back; what the origin's width learns of it is told by whoever knows how it went.
-  private func leaveWire(_ operation: NetworkOperation) {
-    if let transfer = operation.loop.transfer {
-      exchanges.remove(transfer)
-      seats.comeBack(transfer)
-      if transfer.exchange.hasYielded {
-        transfer.exchange.hasYielded = false
-        return rooms.giveStreams(operation.engine)
-      }
-      seats.seat(operation.engine, running: -1)
-    }
-    if let origin = operation.loop.origin {
-      context.queue.finished(origin.id)
     }
   }
 }

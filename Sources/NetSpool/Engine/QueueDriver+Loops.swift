@@ -99,3 +99,22 @@ extension LoopPort {
     driver.isAlone || operation.loopNumber.load(ordering: .acquiring) == UInt8(loop.number)
   }
 }
+
+extension QueueDriver {
+  /// What all loops know, each at its own moment; calls back on the last of them, or at once where none has begun.
+  func snapshot(_ done: @escaping @Sendable (NetworkQueue.Snapshot) -> Void) {
+    let parts = Parts()
+    performEverywhere {
+      parts.origins.withLock { [snapshot = $0.snapshot()] in $0 += snapshot.origins }
+    } done: { [self] in
+      let busiest = parts.origins.withLock { $0 }.sorted { a, b in
+        (a.running, a.waiting, b.origin) > (b.running, b.waiting, a.origin)
+      }
+      done(NetworkQueue.Snapshot(activity: activity, origins: busiest))
+    }
+  }
+
+  private final class Parts: Sendable {
+    let origins = Mutex<[NetworkQueue.OriginSnapshot]>([])
+  }
+}

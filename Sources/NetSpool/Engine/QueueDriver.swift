@@ -57,7 +57,7 @@ final class QueueDriver: Sendable {
   let observers = QueueObservers()
   /// At most two at once for each device, and one for each loop.
   let fileWrites: DeviceBudgets
-  let readAhead = ReadAhead()
+  let readAhead = BudgetRoom(ReadAhead.bytesMax)
   /// Operations that wait for their turn.
   let places = BudgetCounter()
   /// Each waits for its end: the times for which origins have asked for quiet.

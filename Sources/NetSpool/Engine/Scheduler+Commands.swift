@@ -80,7 +80,7 @@ extension Scheduler {
     loop.assertOnLoop()
     operation.takeChange()
     let leader = operation.leader
-    raise(leader, to: highestPriority(leader))
+    context.raise(leader, to: leader.highestPriority)
   }
 
   /// Stops reading and frees the slot. A shared exchange goes on for the others.
@@ -104,7 +104,7 @@ extension Scheduler {
   /// Pauses an operation before the queue: it comes in when it is resumed.
   private func hold(_ operation: NetworkOperation) {
     operation.loop.isHeld = true
-    if case .waiting(.others) = operation.loop.phase { set(.paused, operation) }
+    if case .waiting(.others) = operation.loop.phase { context.set(.paused, operation) }
   }
 
   /// Goes its own way from here on; its streams may have got some of the shared body, and stay.
@@ -121,7 +121,7 @@ extension Scheduler {
   private func standAside(_ leader: NetworkOperation) {
     guard !leader.loop.hasSinks else { return }
     (leader.loop.isDetached, leader.loop.absence) = (true, .paused)
-    set(.paused, leader)
+    context.set(.paused, leader)
   }
 
   /// The answer that is on its way can be its own as well.
@@ -146,10 +146,10 @@ extension Scheduler {
   private func rejoin(_ leader: NetworkOperation) {
     guard mayRejoin(leader) else {
       leader.loop.absence = .returning
-      return set(.queued, leader)
+      return context.set(.queued, leader)
     }
     _ = comesBack(leader)
-    if case .running = leader.loop.phase { didStart(leader) } else { set(.queued, leader) }
+    if case .running = leader.loop.phase { context.didStart(leader) } else { context.set(.queued, leader) }
   }
 
   /// Has no exchange any more, which is its end, unless its user was away.
@@ -169,9 +169,9 @@ extension Scheduler {
     let wasHeld = operation.loop.isHeld
     operation.loop.isHeld = false
     switch operation.loop.phase {
-    case .waiting(.others) where wasHeld: set(.queued, operation)
+    case .waiting(.others) where wasHeld: context.set(.queued, operation)
     case .paused:
-      set(.queued, operation)
+      context.set(.queued, operation)
       if wasHeld { return go(operation, from: .enter) }
       if operation.loop.origin == nil { return go(operation, from: .goBack) }
       // It has followed another, or waited for long: the cache may know the answer now.
@@ -286,7 +286,7 @@ extension Scheduler {
     context.queue.isSuspended = new.isSuspended
     if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
     origins.apply(new)
-    watchLinkIfNeeded()
+    connectivity.watchLinkIfNeeded()
     loop.markDirty()
   }
 }

@@ -30,24 +30,17 @@ extension Scheduler {
     let collects = operation.recipients.contains { !$0.hasStreams }
     if let cacheUse {
       cacheUse.hasOpenedStreams = true
-      if !collects { spool(cacheUse, transfer, fanout) }
+      if !collects {
+        cacheSide.spool(cacheUse, transfer, fanout, at: sinks.spoolPlace(of: cacheUse.cache.store))
+      }
     }
     return BodyUse(collects: collects, streams: true)
-  }
-
-  /// A 1xx answer. In the middle of libcurl's work, so it only notes.
-  func noteInformational(_ transfer: Transfer, _ head: ResponseHead) {
-    guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
-    operation.forEachRecipient { recipient in
-      let wants = recipient.shared.withLock { $0.handlers.wantsInformational }
-      if wants { context.tell(recipient, .informational(head)) }
-    }
   }
 
   private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
     guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
     context.later { [unowned self] in
-      let cookies = pools.cookies(of: engine.id, engine.handleSettings)
+      let cookies = starter.pools.cookies(of: engine.id, engine.handleSettings)
       let lines = cookies.cookieLines
       let bounded = CookieJar.bounded(lines)
       if let bounded { cookies.addCookies([SharedState.allCookies] + bounded) }
@@ -61,7 +54,7 @@ extension Scheduler {
   func completed(_ transfer: Transfer, code: Int32?) {
     loop.assertOnLoop()
     guard let operation = transfer.exchange.owner as? NetworkOperation else {
-      connectivity?.probed(transfer, code: code)
+      connectivity.probed(transfer, code: code)
       return
     }
     go(operation, from: stepBehind(operation, transfer, code: code))
@@ -71,7 +64,7 @@ extension Scheduler {
     let isJudged = operation.isJudged
     move(operation, to: .deciding)
     let (failure, next) = transfer.end(code: code)
-    connectivity?.note(operation, transfer, failure)
+    connectivity.note(operation, transfer, failure)
     let metrics = transfer.metrics()
     if isJudged, let origin = operation.loop.origin {
       origins.apply(
@@ -79,9 +72,7 @@ extension Scheduler {
     }
     driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
     driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
-    // While others have connections that will be free, it waits for its turn like any other.
-    if failure?.code == .tooManyOpenFiles, !context.isClosing, !exchanges.running.isEmpty {
-      exchanges.descriptors.didFail(running: exchanges.running.count, now: MonotonicClock.now)
+    if failure?.code == .tooManyOpenFiles, seats.didLackDescriptors() {
       return successor(of: transfer, operation, .again)
     }
     if let ended = failure, next == nil, !context.isClosing {
@@ -91,7 +82,11 @@ extension Scheduler {
         if delay > 0 { endImpatient(operation, transfer, ended, cause) }
         return successor(of: transfer, operation, .retry(after: delay))
       }
-      if let wait = originWait(operation, transfer, ended) { return .wait(wait) }
+      if let wait = connectivity.originWait(operation, ended) {
+        operation.loop.transfer = nil
+        recycle(transfer, operation)
+        return .wait(wait)
+      }
     }
     // A body that was to be dropped anyway may end badly; a limit of time holds for it as well.
     guard failure == nil || code != nil && failure?.sendState == .answered, let decided = next else {
@@ -115,7 +110,7 @@ extension Scheduler {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
     operation.loop.transfer = nil
-    reportLastProgress(operation, transfer)
+    context.reportLastProgress(operation, transfer)
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return .answer(answer) }
     if let standIn = operation.loop.cacheUse?.standIn {
@@ -132,7 +127,7 @@ extension Scheduler {
     _ failure: NetworkError?
   ) -> Ending {
     var ending = Ending(
-      of: operation, transfer, metrics, failure: failure.map { blamingNetwork($0, operation) })
+      of: operation, transfer, metrics, failure: failure.map { connectivity.blamingNetwork($0, operation) })
     if let use = operation.loop.cacheUse {
       cacheSide.bridge.finish(use, operation, transfer, &ending)
     } else {
@@ -156,7 +151,7 @@ extension Scheduler {
   /// The link is back. What was connecting has sent into the one that was, and would wait ever longer to send it again.
   func restartConnecting() {
     loop.assertOnLoop()
-    for transfer in exchanges.running where transfer.isConnecting {
+    for transfer in seats.running where transfer.isConnecting {
       guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
         OriginWatch.needsRoute(origin, operation.engine.handleSettings)
       else { continue }
@@ -169,6 +164,61 @@ extension Scheduler {
     giveUpSlot(operation, for: .deciding)
     transfer.end(code: nil)
     go(operation, from: successor(of: transfer, operation, .again))
+  }
+
+  // MARK: Under way
+
+  /// Twenty times a second while anything runs: limits of time, and progress.
+  func didTick(_ number: Int) {
+    let now = MonotonicClock.now
+    // Lets those go that have none: they keep the memory of their stores.
+    guard !seats.running.isEmpty else { return cacheSide.claims.beat(now: now) }
+    // Those that end leave `running`, so they are collected first.
+    let expired = seats.running.compactMap { transfer in transfer.expired(now: now).map { (transfer, $0) } }
+    for (transfer, failure) in expired {
+      transfer.fail(failure)
+      completed(transfer, code: nil)
+    }
+    for transfer in seats.running.filter({ $0.dawdles(now: now) }) where transfer.leaveBody() {
+      completed(transfer, code: MultiHandle.writeFailed)
+    }
+    for transfer in seats.running where transfer.exchange.speaksHTTP2 {
+      transfer.endIfSentInVain(now: now)
+    }
+    // Those that connect to an address that does not answer try the next.
+    for transfer in seats.running {
+      guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
+        names.giveUpAddress(of: transfer, operation, at: origin, now: now)
+      else { continue }
+      connectAgain(operation, transfer)
+    }
+    seats.letOthersPass(now: now)
+    cacheSide.claims.beat(now: now)
+    if number % 2 == 0 { for transfer in seats.running { context.reportProgress(of: transfer) } }
+    loop.markDirty()
+  }
+
+  /// Its streams take nothing.
+  func yieldPlace(of transfer: Transfer) {
+    guard !transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
+      let origin = operation.loop.origin
+    else { return }
+    if operation.isJudged { origins.apply(.abandoned, to: origin) }
+    operation.loop.cacheUse?.claim = nil
+    seats.yieldPlace(of: transfer, operation.engine, at: origin)
+    sinks.watch.begin(operation)
+    letFollowersGo(operation)
+  }
+
+  /// Has those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
+  private func letFollowersGo(_ leader: NetworkOperation) {
+    guard leader.loop.waitersLeft > 0 else { return }
+    coalescer.leave(leader)
+    for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
+      move(waiter, to: .deciding)
+      context.set(.queued, waiter)
+      go(waiter, from: .enter)
+    }
   }
 
   // MARK: The next one
@@ -195,7 +245,10 @@ extension Scheduler {
     history.attempts += 1
     history.spentBefore = history.spent + Microseconds(seconds * 1e6)
     history.needsFreshConnection = seconds == 0
-    return part.map { goOn(operation, with: $0, after: seconds) } ?? .again(after: seconds)
+    guard let part else { return .again(after: seconds) }
+    unregister(operation)  // the rest is of use to no other
+    operation.loop.cacheUse = nil
+    return sinks.goOn(operation, with: part, after: seconds)
   }
 
   func step(_ operation: NetworkOperation, _ next: Exchange.Next) -> Step {
@@ -226,7 +279,7 @@ extension Scheduler {
 
   func delay(_ operation: NetworkOperation, seconds: Double) -> Step {
     guard seconds > 0 else {
-      operation.forEachRecipient { set(.queued, $0) }
+      operation.forEachRecipient { context.set(.queued, $0) }
       return .route(atFront: true)
     }
     operation.loop.history?.spent += Microseconds(seconds * 1e6)

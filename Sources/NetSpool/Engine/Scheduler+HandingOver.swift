@@ -63,7 +63,7 @@ extension Scheduler {
       one.loop.origin = nil  // this loop's
       one.loop.history?.stopTimers(timers)
     }
-    departing.append(party)
+    operations.departing.append(party)
     loop.markDirty()
   }
 
@@ -75,9 +75,9 @@ extension Scheduler {
 
   /// Behind what their users are told of this loop's part.
   func sendDeparting() {
-    if departing.isEmpty { return }
-    let parties = departing
-    departing = []
+    if operations.departing.isEmpty { return }
+    let parties = operations.departing
+    operations.departing = []
     for party in parties { send(party) }
   }
 
@@ -95,7 +95,7 @@ extension Scheduler {
   /// Meets those that are about to leave.
   func meetDeparting(_ meets: SharedSweeps.Catch, behind sweep: UInt32) {
     loop.assertOnLoop()
-    for one in departing.flatMap(\.all) where one.sweepsBefore.load(ordering: .relaxed) < sweep {
+    for one in operations.departing.flatMap(\.all) where one.sweepsBefore.load(ordering: .relaxed) < sweep {
       meets(self, one)
     }
   }
@@ -114,7 +114,7 @@ extension Scheduler {
       leader.makeExtras().waiters.append(waiter)
       move(waiter, to: .sharing(leader))
     }
-    for one in party.all { resumeTimers(of: one, now: now) }
+    for one in party.all { context.resumeTimers(of: one, now: now) }
     if let refusal = refusal ?? (context.isClosing ? NetworkError(.engineClosed) : nil) {
       return publish(leader, refusal)
     }
@@ -179,12 +179,6 @@ extension Scheduler {
     guard operation.loop.isHeld, case .sharing = operation.loop.phase else { return }
     operation.loop.isHeld = false
     pause(operation)
-  }
-
-  private func resumeTimers(of operation: NetworkOperation, now: Microseconds) {
-    guard let left = operation.loop.history?.ends else { return }
-    if let queue = left.queue { startQueueDeadline(operation, .microseconds(max(0, queue - now))) }
-    if let total = left.total { limit(operation, to: total - now) }
   }
 
   // MARK: Who has not been placed yet

@@ -6,72 +6,54 @@ internal import Synchronization
 /// work, and hand all that happened to user closures in one batch.
 final class Scheduler {
   let context: LoopContext
-  let driver: QueueDriver
-  /// The way to this loop, for other threads.
-  let port: LoopPort
-  /// The queue has no other loop.
-  let isAlone: Bool
   let loop: EventLoop
-  let pools: ConnectionPools
   let sinks: SinkServices
   let names: Names
   let cacheSide: CacheSide
   let seats: Seats
   let origins: Origins
   let coalescer: Coalescer
-  let exchanges: Exchanges
-  let planner = Planner()
+  let starter: Starter
   let successors: Successors
-  // Safe because the loop thread alone has a scheduler, as its entries assert, and because what is marked here are values
-  // whose methods call nobody back.
+  let connectivity: Connectivity
+  // Safe because the loop thread alone has a scheduler, as its entries assert, and because a list calls nobody back.
   /// All that have not ended.
   @safe @exclusivity(unchecked) var operations = OperationTable()
-  /// What each engine has filled, and what waits for it.
-  @safe @exclusivity(unchecked) var rooms = EngineRooms()
-  let timers: TimerTable
-  let streamWatch: StreamWatch
-  /// Brings a turn for those that wait for room.
-  var roomsWatch: TimerTable.Key?
-  /// On their way to other loops, from the end of the turn on.
-  @safe @exclusivity(unchecked) var departing: [Party] = []
-  /// Nil until somebody asks how the network is.
-  var connectivity: Connectivity?
-  /// Looks at the network for stores of frozen requests, by their numbers, that are not over.
-  var frozenLooks: [UInt64: Wait] = [:]
-  /// Without anybody who asks: the last look, for failures that the network may be to blame for.
-  var lastLook: (link: LinkState, at: Microseconds)?
-  var heldLog = HeldLog()
+
+  /// The way to this loop, for other threads.
+  var port: LoopPort { context.port }
+  var driver: QueueDriver { context.port.driver }
+  /// The queue has no other loop.
+  var isAlone: Bool { driver.isAlone }
+  var timers: TimerTable { context.timers }
 
   /// - Parameter timeline: a model's time, in which the scheduler lives instead of the clock's.
   init(port: LoopPort, timeline: Timeline? = nil) throws(NetworkError) {
-    self.port = port
-    let driver = port.driver
-    self.driver = driver
-    isAlone = driver.isAlone
     context = try LoopContext(port: port, timeline: timeline)
-    (loop, timers) = (context.loop, context.timers)
+    loop = context.loop
     names = Names(context)
     cacheSide = CacheSide(context)
-    streamWatch = StreamWatch(context)
     sinks = SinkServices(context)
     successors = Successors(context)
     coalescer = Coalescer(context)
-    origins = Origins(context)
-    exchanges = Exchanges(context)
-    let idleMax = origins.settings.connectionsIdleMax
-    pools = try ConnectionPools(loop: loop, loops: driver.loops.count, idleMax: idleMax)
+    let origins = Origins(context)
+    self.origins = origins
     seats = Seats(context, origins.settings)
+    starter = try Starter(context, idleMax: origins.settings.connectionsIdleMax) { multi in
+      for origin in origins.all { origin.idle.drop(of: multi) }
+    }
+    connectivity = Connectivity(context, origins, starter.pools)
     context.goOn = { [unowned self] operation, step in
       move(operation, to: .deciding)
       go(operation, from: step)
     }
     context.withdraw = { [unowned self] in withdraw($0, $1) }
-    streamWatch.onLate = { [unowned self] in endStalled($0, $1) }
+    seats.onTick = { [unowned self] in didTick($0) }
+    seats.onStandstill = { [unowned self] in yieldPlace(of: $0) }
     loop.onTurn = { [unowned self] in turn() }
-    loop.onHeld = { [unowned self] holder, time in wasHeld(by: holder, for: time) }
-    exchanges.onTick = { [unowned self] in didTick($0) }
-    exchanges.onStandstill = { [unowned self] in yieldPlace(of: $0) }
-    watchLinkIfNeeded()
+    var held = HeldLog()
+    loop.onHeld = { [unowned self] holder, time in held.note(holder, for: time, seats.running, driver) }
+    connectivity.onBack = { [unowned self] in restartConnecting() }
   }
 
   func run() { loop.run() }
@@ -112,7 +94,7 @@ final class Scheduler {
     var rounds = 0
     var now = MonotonicClock.now
     let turn = Turn(from: now)
-    pools.resumePostponed(in: .part(2, from: now))
+    starter.pools.resumePostponed(in: .part(2, from: now))
     repeat {
       let isDone = doWork(in: turn)
       if context.isClosing { return end() }
@@ -143,9 +125,9 @@ final class Scheduler {
       let haveAllBegun = admit(in: turn.rest(from: MonotonicClock.now))
       now = loop.didHold(.answers, since: now)
       // Once at least: new transfers begin there, however long the others took.
-      hasRun = (!hasRun || !turn.isOver(at: now)) && pools.runIfDue() && haveAllBegun
+      hasRun = (!hasRun || !turn.isOver(at: now)) && starter.pools.runIfDue() && haveAllBegun
     } while hasRun
-    port.loop.running.store(exchanges.running.count, ordering: .relaxed)
+    port.loop.running.store(seats.running.count, ordering: .relaxed)
     if driver.observers.wantsActivity.load(ordering: .relaxed) {
       driver.observers.tell { driver.activity }
     }
@@ -155,29 +137,17 @@ final class Scheduler {
   /// What follows from transfers that ended.
   private func takeAnswers(in turn: Turn) {
     var turn = turn
-    while let (transfer, code) = pools.nextDone() {
+    while let (transfer, code) = starter.pools.nextDone() {
       completed(transfer, code: code)
       if turn.isOver() { return loop.markDirty() }
     }
   }
 
-  // MARK: Telling
-
-  /// Changes the state of one that has not ended, and says so if someone listens.
-  func set(_ state: NetworkOperation.State, _ operation: NetworkOperation) {
+  /// What the loop knows, for people.
+  func snapshot() -> NetworkQueue.Snapshot {
     loop.assertOnLoop()
-    let isHeard = operation.shared.withLock { shared in
-      guard shared.outcome == nil, shared.state != state else { return false }
-      shared.state = state
-      return shared.handlers.wantsState
-    }
-    if isHeard { context.tell(operation, .state(state)) }
-  }
-
-  /// Has this loop itself resume what awaits an end, with the others of the turn.
-  func resume(_ operation: NetworkOperation, _ weight: Int) {
-    loop.assertOnLoop()
-    context.outbox.put(.init(operation: operation, event: .awaited(weight)), to: .loopThread, key: 0)
+    let all = origins.snapshots(starter.pools.connections()) { connectivity.health(of: $0) }
+    return NetworkQueue.Snapshot(activity: driver.activity, origins: all)
   }
 
   // MARK: End
@@ -193,26 +163,25 @@ final class Scheduler {
     _ = doWork(in: .endless)
     context.runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)
-    let staying = departing
-    departing = []
+    let staying = operations.departing
+    operations.departing = []
     for party in staying { arrive(party, NetworkError(.engineClosed)) }
     for operation in operations.all(where: isOpen) { withdraw(operation, NetworkError(.engineClosed)) }
     leaveStores()
     for origin in origins.all { origins.endPause(of: origin) }
     context.outbox.flush()
     sinks.worker.stop()
-    connectivity?.close()
-    pools.close()
+    connectivity.close()
+    starter.pools.close()
     // Those that came too late, and what the worker had still to say.
     for command in port.loop.mailbox.close() { perform(command) }
     endFrozenOperations()
-    frozenLooks = [:]
     timers.close()
     sinks.waits.close()
-    exchanges.close()
-    port.loop.running.store(exchanges.running.count, ordering: .relaxed)
+    seats.close()
+    port.loop.running.store(seats.running.count, ordering: .relaxed)
     context.outbox.flush()
-    assert(rooms.isEmpty && exchanges.running.isEmpty, "NetSpool: a slot was taken and never given back")
+    assert(seats.rooms.isEmpty && seats.running.isEmpty, "NetSpool: a slot was taken and never given back")
     loop.stop()
   }
 }

@@ -29,14 +29,16 @@ final class SinkServices {
   /// What files lie on.
   let devices = FileDevices()
   let waits: WriteWaits
-  private let memory: SpoolRoom
+  let watch: StreamWatch
+  private let memory: BudgetRoom
   let context: LoopContext
 
   init(_ context: LoopContext) {
     self.context = context
     let (port, driver) = (context.port, context.port.driver)
     waits = WriteWaits(loop: context.loop)
-    memory = SpoolRoom(bytesMax: BodySpool.memoryMax / driver.loops.count)
+    watch = StreamWatch(context)
+    memory = BudgetRoom(BodySpool.memoryMax / driver.loops.count)
     worker = Worker(
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })

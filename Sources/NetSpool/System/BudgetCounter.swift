@@ -68,6 +68,62 @@ final class BudgetCounter: Sendable {
   }
 }
 
+/// A limit of which parts are taken and given back, and that nothing waits for. Any thread.
+final class BudgetRoom: Sendable {
+  private let heldMax: Int
+  private let held = Atomic(0)
+  private let refused = Atomic(0)
+
+  init(_ heldMax: Int) { self.heldMax = heldMax }
+
+  func take(_ count: Int) -> Bool { take(count, atLeast: count) != nil }
+
+  /// Takes so much, or what is left of it if that is enough; nil, and counted as refused: it is not.
+  func take(_ count: Int, atLeast least: Int) -> Int? {
+    var found = held.load(ordering: .relaxed)
+    while true {
+      let part = min(count, max(0, heldMax - found))
+      guard part >= least else {
+        refused.add(1, ordering: .relaxed)
+        return nil
+      }
+      let (isDone, now) = held.weakCompareExchange(
+        expected: found, desired: found + part, ordering: .relaxed)
+      if isDone { return part }
+      found = now
+    }
+  }
+
+  func give(_ count: Int) { held.subtract(count, ordering: .relaxed) }
+
+  /// True when so much would fit now.
+  func fits(_ count: Int64) -> Bool { count <= Int64(heldMax - held.load(ordering: .relaxed)) }
+
+  /// Takes a part that is given back with the last reference; nil: there is no room.
+  func share(_ count: Int) -> Share? { take(count) ? Share(count, of: self) : nil }
+
+  final class Share {
+    private let room: BudgetRoom
+    private var count: Int
+
+    fileprivate init(_ count: Int, of room: BudgetRoom) { (self.count, self.room) = (count, room) }
+
+    deinit { room.give(count) }
+
+    /// Gives back what is not needed.
+    func shrink(to needed: Int) {
+      guard needed < count else { return }
+      room.give(count - needed)
+      count = needed
+    }
+  }
+
+  var report: NetworkBudget {
+    NetworkBudget(
+      held: held.load(ordering: .relaxed), heldMax: heldMax, refused: refused.load(ordering: .relaxed))
+  }
+}
+
 /// Since when each of many has been waiting. They leave about in the order in which they came, so who has waited longest is
 /// known without looking at all.
 struct WaitingTimes {

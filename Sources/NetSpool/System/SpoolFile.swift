@@ -9,14 +9,14 @@ internal import Synchronization
 @safe final class SpoolFile: Sendable {
   /// -1 stands for none, as in `FileDescriptor`.
   private let number: Int32
-  private let room: SpoolRoom
+  private let room: BudgetRoom
   /// Bytes that are in the file, and those that the room counts for it.
   private let written = Atomic(0)
   private let taken = Atomic(0)
   private let mapping = Mutex<UInt>(0)
 
   /// Where the file system has no files without a name it has one for a moment.
-  init(in directory: String, room: SpoolRoom) throws(SystemError) {
+  init(in directory: String, room: BudgetRoom) throws(SystemError) {
     let directory = try FileDescriptor.directory(directory)
     if let file = try directory.createUnnamed() {
       number = file.release()
@@ -119,36 +119,5 @@ internal import Synchronization
     }
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
     return unsafe UnsafeRawBufferPointer(start: start, count: count)
-  }
-}
-
-/// The number of bytes that spools may have at once: all of a store on its disk, all of a queue in memory.
-/// Any thread.
-final class SpoolRoom: Sendable {
-  private let bytesMax: Int
-  private let state = Mutex((held: 0, refused: 0))
-
-  init(bytesMax: Int) { self.bytesMax = bytesMax }
-
-  func take(_ bytes: Int) -> Bool {
-    state.withLock { state in
-      guard state.held + bytes <= bytesMax else {
-        state.refused += 1
-        return false
-      }
-      state.held += bytes
-      return true
-    }
-  }
-
-  func give(_ bytes: Int) { state.withLock { $0.held -= bytes } }
-
-  /// So much would fit now.
-  func fits(_ bytes: Int64) -> Bool { state.withLock { Int64($0.held) + bytes <= Int64(bytesMax) } }
-
-  var report: NetworkBudget {
-    let state = state.withLock { $0 }
-    return NetworkBudget(
-      held: state.held, heldMax: bytesMax, waiting: 0, refused: state.refused, longestWait: .zero)
   }
 }

@@ -115,7 +115,7 @@ struct Exchange {
   var spool: BodySpool?
   var fanout: SinkFanout?
   /// Its part of what may come before anybody takes it, on a connection that others use.
-  var readAhead: ReadAhead.Share?
+  var readAhead: BudgetRoom.Share?
   /// A body was begun for someone, so a second attempt would begin another: a stream is opened once.
   var hasStreamed = false
   /// libcurl was asked for its words (`Transfer.heard`).

@@ -173,7 +173,7 @@ import Testing
       let (count, streamsMax) = (40, 16)
       var pipes: [(read: Int32, write: Int32)] = []
       for _ in 0..<count { pipes.append(try makePipe()) }
-      queue.driver.eachLoop { $0.rooms.streamsMax = streamsMax }
+      queue.driver.eachLoop { $0.seats.rooms.streamsMax = streamsMax }
       let origin = try ScriptedOrigin()
       // More than a pipe takes, so that none is done before it is read.
       let size = max(bytes, 100_000)

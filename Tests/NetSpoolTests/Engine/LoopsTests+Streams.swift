@@ -23,7 +23,7 @@ extension LoopsTests {
   @Test func `the room that a stream gives back is another loop's as well`() async throws {
     try await withTwo { engine, here, there in
       let driver = engine.configuration.queue.driver
-      driver.eachLoop { $0.rooms.streamsMax = 4 }
+      driver.eachLoop { $0.seats.rooms.streamsMax = 4 }
       for origin in [here, there] { origin.on(prefix: "/", .pattern(4 << 20)) }
       let stopped = (0..<4).map { engine.stopped(url: here.url("/\($0)")) }
       engine.enqueue(stopped)

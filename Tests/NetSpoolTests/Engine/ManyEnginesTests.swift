@@ -109,7 +109,7 @@ private final class Order: Sendable {
   /// None, one, and as many as there are.
   @Test(arguments: [0, 1, Int.max]) func `room for streams at its edges`(_ streamsMax: Int) async throws {
     try await withEngine { engine, origin in
-      engine.homePort.perform { $0.rooms.streamsMax = streamsMax }
+      engine.homePort.perform { $0.seats.rooms.streamsMax = streamsMax }
       origin.on("/body", .pattern(50_000))
       origin.on("/", .text("ok"))
       let operations = (0..<4).map { number in
@@ -136,7 +136,7 @@ private final class Order: Sendable {
   {
     try await withEngine { engine, origin in
       // Given streams for which there is no room, nor will be
-      engine.homePort.perform { $0.rooms.streamsMax = 0 }
+      engine.homePort.perform { $0.seats.rooms.streamsMax = 0 }
       func cancelled() async throws -> [Weak] {
         let operations = (0..<4).map { number in
           engine.operation(path: "/body", parameters: ["n": "\(number)"])

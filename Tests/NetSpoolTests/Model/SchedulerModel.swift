@@ -60,9 +60,9 @@ final class SchedulerModel {
     queue = try NetworkQueue(configuration: settings)
     driver = queue.driver
     scheduler = try driver.runHere(in: timeline)
-    scheduler.rooms.streamsMax = 1
+    scheduler.seats.rooms.streamsMax = 1
     wire = ModelWire()
-    scheduler.pools.common.wire = wire
+    scheduler.starter.pools.common.wire = wire
     var configuration = NetworkEngine.Configuration()
     configuration.queue = queue
     configuration.delivery = .loopThread
@@ -271,9 +271,10 @@ final class SchedulerModel {
     }
     let scheduler = scheduler
     let counts: [(String, Int)] = [
-      ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.exchanges.running.count),
+      ("operations", scheduler.operations.isEmpty ? 0 : 1), ("running", scheduler.seats.running.count),
       ("waiting", scheduler.context.queue.count), ("slots", scheduler.context.queue.running),
-      ("unresolved", scheduler.context.queue.unresolvedRunning), ("rooms", scheduler.rooms.isEmpty ? 0 : 1),
+      ("unresolved", scheduler.context.queue.unresolvedRunning),
+      ("rooms", scheduler.seats.rooms.isEmpty ? 0 : 1),
       ("starved", scheduler.seats.starved), ("lent", scheduler.seats.lent),
       ("shared", scheduler.coalescer.isEmpty ? 0 : 1),
       (
@@ -282,7 +283,7 @@ final class SchedulerModel {
       ),
       ("timers", scheduler.timers.count), ("wire", wire.count),
       ("deferred", scheduler.context.deferred.count),
-      ("paused transfers", scheduler.pools.common.pausedTransfers),
+      ("paused transfers", scheduler.starter.pools.common.pausedTransfers),
       ("pending", driver.pending.load(ordering: .relaxed)),
       ("undelivered", driver.undelivered.load(ordering: .relaxed)),
       ("waiting for pauses", driver.waitingForPauses.load(ordering: .relaxed)),

@@ -105,7 +105,7 @@ extension FrozenSender: FrozenSpoolOwner {
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) {
     guard let engine = engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
     attempts[id] = Attempt(engine: engine)
-    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.set(.executing, $1) } }
+    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.context.set(.executing, $1) } }
     guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
       let secrets = engine.freezing?.configuration.secrets
     else {

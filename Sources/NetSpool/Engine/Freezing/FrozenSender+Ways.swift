@@ -61,7 +61,7 @@ extension FrozenSender {
     ways[way] = Outlook(number: number, port: port)
     let freezer = freezer
     let isAsked = port.perform(of: engine.id) { core in
-      core.lookAhead(to: url, for: engine, number: number, after: failure) { isOpen in
+      core.connectivity.lookAhead(to: url, for: engine, number: number, after: failure) { isOpen in
         freezer.dispatch { $0.didLook(way, number, isOpen) }
       }
     }
@@ -106,7 +106,7 @@ extension FrozenSender {
 
   private func callOff(_ outlook: Outlook) {
     let number = outlook.number
-    outlook.port.perform { core in core.callOffLook(number) }
+    outlook.port.perform { core in core.connectivity.callOffLook(number) }
   }
 
   /// Nothing is known any more, and no queue looks for us.

@@ -3,34 +3,6 @@ internal import Synchronization
 
 /// Where operations leave the queue for the store, and come back with their outcome.
 extension Scheduler {
-  // MARK: The network
-
-  /// Looks whether there is use in sending something of this engine there, and says so at once; where there is not, once
-  /// more when there is. `number`: calls it off. `failure`: why it could not be sent, if that was tried.
-  func lookAhead(
-    to url: String, for engine: NetworkEngine, number: UInt64, after failure: NetworkError?,
-    _ tell: @escaping @Sendable (Bool) -> Void
-  ) {
-    loop.assertOnLoop()
-    let wait = awaitSending(to: url, for: engine, after: failure) { list in
-      Wait(.origin, in: list) { [unowned self] _ in
-        frozenLooks[number] = nil
-        tell(true)
-      }
-    }
-    if maySend(to: url, for: engine) {
-      wait?.callOff()
-      return tell(true)
-    }
-    frozenLooks[number] = wait
-    tell(false)
-  }
-
-  func callOffLook(_ number: UInt64) {
-    loop.assertOnLoop()
-    frozenLooks.removeValue(forKey: number)?.callOff()
-  }
-
   // MARK: Attempts
 
   /// Corrects the result of an attempt: a request that was redirected has been sent, whatever became of its last hop.
@@ -96,7 +68,7 @@ extension Scheduler {
     loop.assertOnLoop()
     guard case .frozen = operation.loop.phase else { return }
     operation.loop.isFrozen = true
-    set(.frozen, operation)
+    context.set(.frozen, operation)
     context.tell(operation, .frozen(ticket))
   }
 
@@ -106,7 +78,7 @@ extension Scheduler {
     _ answer: NetworkResponse?
   ) {
     loop.assertOnLoop()
-    set(.frozen, operation)
+    context.set(.frozen, operation)
     guard operation.shared.withLock({ $0.handlers.wantsAttempts }) else { return }
     var error = failure ?? NetworkError(record.lastError ?? .status)
     if failure == nil, record.facts.lastStatus > 0 {

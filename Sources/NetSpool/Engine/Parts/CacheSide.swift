@@ -122,6 +122,17 @@ final class CacheSide {
     return isTaken ? .wait(wait) : .found(finding)
   }
 
+  /// Keeps what goes to streams, for the cache and for those that come late. In the middle of libcurl's work, before the streams
+  /// are opened.
+  func spool(_ use: CacheUse, _ transfer: Transfer, _ fanout: SinkFanout, at place: BodySpool.Place) {
+    guard let spool = bridge.spool(use, transfer, at: place) else {
+      use.claim?.giveUp()
+      return
+    }
+    fanout.add(spool, id: 0) { _ in }  // nobody's own, and it never fails
+    transfer.exchange.spool = spool
+  }
+
   /// Once for each, however many exchanges follow; streams get one body, the final one.
   func provide(_ recipient: NetworkOperation, _ early: NetworkResponse) {
     guard recipient.loop.extras?.provided == nil, !recipient.hasStreams else { return }

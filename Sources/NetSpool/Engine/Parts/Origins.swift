@@ -55,6 +55,23 @@ final class Origins {
     return Found(origin: origin, canonical: nil)
   }
 
+  /// The origin of a request. What no origin may ever see is refused here, before anything is queued.
+  func locate(_ operation: NetworkOperation, _ request: NetworkRequest) throws(NetworkError) -> Origin {
+    let found = try find(request.url)
+    guard let canonical = found.canonical else { return found.origin }
+    let history = ExchangeHistory(request)
+    history.target.url = canonical.pieces.text
+    if let user = canonical.user {
+      history.authentication.credential = NetworkCredentials(
+        scheme: .basic(user: user, password: Secret(canonical.password ?? ""), preemptive: true))
+      do throws(NetworkError) { try history.authentication.credential?.check() } catch {
+        throw NetworkError(.invalidURL, reason: "userinfo")
+      }
+    }
+    operation.loop.history = history
+    return found.origin
+  }
+
   private func known(_ url: String, _ length: Int) -> Origin? {
     let spelling = String(url.utf8.prefix(length))!
     guard let origin = spellings[spelling] else { return nil }
@@ -111,6 +128,23 @@ final class Origins {
     for spelling in origin.spellings { spellings[spelling] = nil }
     if latest?.origin === origin { latest = nil }
     context.queue.removeOrigin(origin.id)
+  }
+
+  /// The origins, for people.
+  ///
+  /// - Parameter connections: those that are open, by the origins' texts.
+  func snapshots(
+    _ connections: [String: Int], health: (OriginID) -> NetworkEngine.Reachability?
+  ) -> [NetworkQueue.OriginSnapshot] {
+    let now = MonotonicClock.now
+    return all.map { origin in
+      NetworkQueue.OriginSnapshot(
+        origin: origin.text, width: origin.limit, running: context.queue.running(at: origin.id),
+        waiting: context.queue.waiting(at: origin.id),
+        pace: origin.sizing.startInterval.map { .microseconds($0) },
+        quiet: origin.sizing.holdUntil.flatMap { $0 > now ? .microseconds($0 - now) : nil },
+        health: health(origin.id), connections: connections[origin.text] ?? 0)
+    }
   }
 
   // MARK: Widths

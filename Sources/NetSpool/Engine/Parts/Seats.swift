@@ -1,6 +1,13 @@
-/// The places of the queue: this loop's own, and its part of those of a queue with several loops. Whose turn it is, and
-/// whose exchange makes room for another's. Loop thread.
+/// The exchanges under way, and the right to another: places of the queue (this loop's own, and its part of those of a queue
+/// with several loops), descriptors of the process, and rooms of the engines. Says whose turn it is, and whose exchange makes
+/// room for another's. Loop thread.
 final class Seats {
+  // Safe because the loop thread alone has it, as `Scheduler.move` asserts, and these are values that call nobody back.
+  @safe @exclusivity(unchecked) private(set) var running: [Transfer] = []
+  /// The number of exchanges that the process has descriptors for.
+  @safe @exclusivity(unchecked) private var descriptors = DescriptorWidth()
+  /// The streams and final events of each engine, and what waits for them.
+  @safe @exclusivity(unchecked) var rooms = EngineRooms()
   /// The places of all loops; nil where this one has them.
   private let width: SharedWidth?
   /// Engines that wait and have nothing under way, and places that were lent to such.
@@ -8,7 +15,18 @@ final class Seats {
   private(set) var lent = 0
   /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
   private var placesGranted = 0
+  /// Twenty times a second while anything runs, and once more.
+  private var timer: LoopTimer?
+  private var ticks = 0
+  /// Brings a turn for those that wait for room.
+  private var roomsWatch: TimerTable.Key?
+  /// The next look at streams that take nothing; 0: from this turn on.
+  private var readersWatch: TimerTable.Key?
   private let context: LoopContext
+  /// Called with the number of the tick.
+  var onTick: (Int) -> Void = { _ in }
+  /// Told of an exchange whose streams have taken nothing for a while.
+  var onStandstill: (Transfer) -> Void = { _ in }
 
   init(_ context: LoopContext, _ settings: NetworkQueue.Configuration) {
     self.context = context
@@ -17,29 +35,200 @@ final class Seats {
     context.queue.maximumConcurrent = width == nil ? settings.maximumConcurrent : 0
     if width != nil { context.queue.maximumAside = .max }
     context.queue.isSuspended = settings.isSuspended
+    timer = LoopTimer(on: context.loop) { [unowned self] in
+      if running.isEmpty { timer?.stop() }
+      ticks += 1
+      onTick(ticks)
+    }
   }
 
-  /// The next whose turn it is. With `lends`, exchanges that have run for long enough may have to make room.
-  func next(_ running: [Transfer], lends: Bool) -> NetworkOperation? {
+  func close() {
+    timer?.close()
+    timer = nil
+  }
+
+  // MARK: Turns
+
+  /// Before others begin: stored bodies that have room go out, and those that may have room now are the next again.
+  func beginTurns() {
+    // Streams have buffers, so only so many stored bodies of an engine go out at once.
+    while let next = rooms.nextPlayback() { next.goOn() }
+    countDescriptors()
+    keepTurns()
+    guard rooms.hasParked else { return }
+    let ready =
+      rooms.takeReady() + rooms.crowded.take(atMost: min(descriptors.crowd - running.count, uncrowded))
+    for wait in ready.reversed() { wait.goOn() }
+  }
+
+  /// The next whose turn it is. Unless the queue closes, exchanges that have run for long enough may have to make room.
+  func next() -> NetworkOperation? {
+    guard running.count < descriptors.width else { return nil }
     if let next = context.queue.next() { return next.element }
-    return lends ? nextWithAnotherPlace() ?? nextWithLentPlace(of: running) : nil
+    return context.isClosing ? nil : nextWithAnotherPlace() ?? nextWithLentPlace()
+  }
+
+  /// Brings another turn for those that wait for room, where nothing else does.
+  func lookAgain() {
+    if rooms.hasReady { return context.loop.markDirty() }
+    let isAlone = width == nil
+    // Where another loop has the place or the room that it waits for, nothing here tells of it.
+    guard roomsWatch == nil,
+      rooms.hasPatient || isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
+    else { return }
+    roomsWatch = context.timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
+      roomsWatch = nil
+      if !isAlone { rooms.lookAtStreams() }
+    }
+  }
+
+  private static let roomsMilliseconds: UInt64 = 20
+
+  /// Where an operation waits whose engine has no room for it: others of the same origin may go.
+  func roomList(_ operation: NetworkOperation) -> WaitList? {
+    if crowds(operation) { return rooms.crowded }
+    let hasRoom = operation.engine.checkRoomToDeliver()
+    let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
+    if hasRoom,
+      !mayStream || operation.loop.transfer != nil || rooms.hasRoomForStreams(operation.engine)
+        || !operation.streamsAnswer
+    {
+      return nil
+    }
+    return rooms.list(of: operation.engine, forStreams: hasRoom)
+  }
+
+  /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
+  private func crowds(_ operation: NetworkOperation) -> Bool {
+    guard running.count >= descriptors.crowd || areLentTheLast else { return false }
+    return operation.loop.transfer == nil && operation.engine.seats.running > 0
+  }
+
+  // MARK: Under way
+
+  func enter(_ operation: NetworkOperation) {
+    guard let transfer = operation.loop.transfer else { return }
+    seat(operation.engine, running: 1)
+    transfer.exchange.isJudged = true
+    transfer.exchange.slot = running.count
+    running.append(transfer)
+    if timer?.isActive == false { timer?.start(milliseconds: 50, repeating: 50) }
+  }
+
+  /// Gives the slot back; what the origin's width learns of it is told by whoever knows how it went.
+  func leave(_ operation: NetworkOperation) {
+    if let transfer = operation.loop.transfer {
+      remove(transfer)
+      comeBack(transfer)
+      if transfer.exchange.hasYielded {
+        transfer.exchange.hasYielded = false
+        return rooms.giveStreams(operation.engine)
+      }
+      seat(operation.engine, running: -1)
+    }
+    if let origin = operation.loop.origin { context.queue.finished(origin.id) }
+  }
+
+  private func remove(_ transfer: Transfer) {
+    let last = running.removeLast()
+    if last !== transfer {
+      running[transfer.exchange.slot] = last
+      last.exchange.slot = transfer.exchange.slot
+    }
+    transfer.exchange.slot = -1
+  }
+
+  /// Looks again how many may be under way, when something waits. A model has no descriptors.
+  private func countDescriptors() {
+    guard context.queue.count > 0 || rooms.hasCrowded, context.loop.timeline == nil,
+      descriptors.wantsCount(running: running.count, now: MonotonicClock.now)
+    else { return }
+    var unopened = 0
+    for transfer in running where transfer.exchange.fanout != nil && transfer.exchange.head == nil {
+      unopened += DescriptorWidth.perExchange - 1
+    }
+    let free = DescriptorRoom.free()
+    descriptors.count(
+      free: free == .max ? free : free / context.port.driver.loops.count, limit: DescriptorRoom.limit,
+      running: running.count, unopened: unopened, now: MonotonicClock.now)
+  }
+
+  /// True when others under way have descriptors that will be free: one that found none waits for its turn like any other.
+  func didLackDescriptors() -> Bool {
+    if context.isClosing || running.isEmpty { return false }
+    descriptors.didFail(running: running.count, now: MonotonicClock.now)
+    return true
+  }
+
+  // MARK: Readers that do not read
+
+  /// Looks soon at exchanges that are paused for their streams, as one has just been. In the middle of libcurl's work.
+  func watchReaders() {
+    guard readersWatch == nil else { return }
+    readersWatch = 0
+    context.later { [unowned self] in lookAtReaders() }
+  }
+
+  /// Tells of those that take nothing from one look to the next, and one more. Not at once: a stream that keeps up pauses now
+  /// and then.
+  private func lookAtReaders() {
+    readersWatch = context.timers.after(milliseconds: Self.readersMilliseconds) { [unowned self] in
+      readersWatch = nil
+      for transfer in running where transfer.isPausedByReader && !transfer.exchange.hasYielded {
+        transfer.exchange.looksPaused += 1
+        if transfer.exchange.looksPaused >= 2 { onStandstill(transfer) } else { watchReaders() }
+      }
+    }
+  }
+
+  /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
+  private static let readersMilliseconds: UInt64 = 15
+
+  /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
+  func yieldPlace(of transfer: Transfer, _ engine: NetworkEngine, at origin: Origin) {
+    comeBack(transfer)
+    transfer.exchange.hasYielded = true
+    transfer.exchange.isJudged = false
+    context.queue.finished(origin.id)
+    seat(engine, running: -1)
+    rooms.takeStreams(engine)
+    context.loop.markDirty()
+  }
+
+  /// Has the transfer go on once its streams take more: at once, and those that came meanwhile end first before others begin.
+  func heedStreams(of transfer: Transfer) {
+    transfer.exchange.fanout?.onRoom = { [unowned self, weak transfer] in
+      guard let transfer else { return }
+      takePlaceAgain(transfer)
+      transfer.resumeByReader()
+    }
+  }
+
+  private func takePlaceAgain(_ transfer: Transfer) {
+    guard transfer.exchange.hasYielded, let operation = transfer.exchange.owner as? NetworkOperation,
+      let origin = operation.loop.origin
+    else { return }
+    transfer.exchange.hasYielded = false
+    context.queue.goesOn(origin.id)
+    seat(operation.engine, running: 1)
+    rooms.giveStreams(operation.engine)
   }
 
   // MARK: Making room
 
   /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
-  func letOthersPass(_ running: [Transfer], now: Microseconds) {
+  func letOthersPass(now: Microseconds) {
     guard isHeldUp else { return }
     for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
       guard standAside(transfer) else { break }
     }
     // Of several loops, one that has places may have nobody who waits.
-    if lendPlaces(of: running, now: now) { context.loop.markDirty() }
+    if lendPlaces(now: now) { context.loop.markDirty() }
   }
 
   /// Engines that have nothing under way get a place each, whatever others do with theirs: who has had his for some
   /// milliseconds lends it. Not at once, for exchanges that are short end by then. True when some did.
-  private func lendPlaces(of running: [Transfer], now: Microseconds) -> Bool {
+  private func lendPlaces(now: Microseconds) -> Bool {
     let wanted = width?.starved ?? starved
     var left = wanted
     for transfer in running where left > 0 && isHeldUp && transfer.mayLendPlace(now: now) {
@@ -52,7 +241,7 @@ final class Seats {
   }
 
   /// An engine has nothing under way, and others have all places.
-  var isSomebodyStarved: Bool { isHeldUp && (width?.starved ?? starved) > 0 }
+  private var isSomebodyStarved: Bool { isHeldUp && (width?.starved ?? starved) > 0 }
 
   /// Somebody might start but for the queue's width.
   private var isHeldUp: Bool { context.queue.isHeldUp || width?.isWanted ?? false }
@@ -67,7 +256,7 @@ final class Seats {
     return true
   }
 
-  func comeBack(_ transfer: Transfer) {
+  private func comeBack(_ transfer: Transfer) {
     guard transfer.exchange.standsAside else { return }
     if transfer.exchange.lendsPlace { lend(-1) }
     transfer.exchange.standsAside = false
@@ -92,8 +281,8 @@ final class Seats {
   /// So many are taken at once, where there are so many.
   private static let placesAtOnce = 8
 
-  /// Before others begin: those that went on without a turn are counted, and what is free is for the loops that wait.
-  func keepTurns() {
+  /// Those that went on without a turn are counted, and what is free is for the loops that wait.
+  private func keepTurns() {
     guard let width else { return }
     let more = context.queue.running - context.queue.maximumConcurrent
     if more > 0 {
@@ -113,8 +302,8 @@ final class Seats {
   }
 
   /// The next, with a place that is lent to an engine that has none.
-  private func nextWithLentPlace(of running: [Transfer]) -> NetworkOperation? {
-    guard isSomebodyStarved, lendPlaces(of: running, now: MonotonicClock.now) else { return nil }
+  private func nextWithLentPlace() -> NetworkOperation? {
+    guard isSomebodyStarved, lendPlaces(now: MonotonicClock.now) else { return nil }
     return context.queue.next()?.element
   }
 
@@ -138,13 +327,13 @@ final class Seats {
   // MARK: Few places
 
   /// Places that are there for everybody, not what was lent.
-  var uncrowded: Int {
+  private var uncrowded: Int {
     let free = context.queue.maximumConcurrent - context.queue.running
     return width.map { $0.uncrowded + free } ?? free - lent
   }
 
   /// Only what was lent is left.
-  var areLentTheLast: Bool {
+  private var areLentTheLast: Bool {
     if let width { return width.lent > 0 && width.uncrowded < 0 }
     return lent > 0 && context.queue.running + lent > context.queue.maximumConcurrent
   }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// Streams that stand still. Loop thread.
 final class StreamWatch {
   /// The operations that wait for their streams, by their ids.
@@ -5,8 +7,6 @@ final class StreamWatch {
   private var timer: TimerTable.Key?
   private static let milliseconds: UInt64 = 50
   private let context: LoopContext
-  /// Told which operation has passed a limit, and how that ends it.
-  var onLate: (NetworkOperation, NetworkError) -> Void = { _, _ in }
 
   init(_ context: LoopContext) { self.context = context }
 
@@ -49,7 +49,11 @@ final class StreamWatch {
         late.append((recipient, failure))
       }
     }
-    for (recipient, failure) in late { onLate(recipient, failure) }
+    for (recipient, failure) in late {
+      let line = "\(failure.reason ?? "") of \(recipient.loop.origin?.text ?? "an answer")"
+      context.port.driver.logs.withLock { $0[recipient.engine.id] }?(line)
+      context.withdraw(recipient, failure)
+    }
   }
 
   /// The limit that a recipient has passed: with a stream of its own, or because it waits for another's.

@@ -88,9 +88,8 @@ final class Successors {
     let needed = transfer.announcedBody(head).map { Int(min($0, Int64(ReadAhead.windowBytes))) }
     let bytes = needed ?? ReadAhead.windowBytes
     share?.shrink(to: bytes)
-    transfer.exchange.readAhead = share ?? context.port.driver.readAhead.take(bytes)
+    transfer.exchange.readAhead = share ?? context.port.driver.readAhead.share(bytes)
     guard transfer.exchange.readAhead == nil, operation.mayRepeat else { return false }
-    context.port.driver.readAhead.refuse()
     operation.makeHistory().needsOwnConnection = true
     transfer.fail(
       NetworkError(.cancelled, reason: "asked for again on a connection of its own", sendState: .answered))

@@ -1,5 +1,5 @@
 /// What a queue knows of the network: the link, and the health of the origins that somebody wants to know about.
-/// Made when somebody first asks. Loop thread.
+/// Watches from the first question on. Loop thread.
 final class Connectivity {
   /// An engine that wants to know. Weak, because its queue lives as long as it does and this lives in the queue.
   private struct Listener {
@@ -8,8 +8,15 @@ final class Connectivity {
     let needsRoute: Bool
   }
 
-  unowned let core: Scheduler
-  private var monitor: LinkMonitor!
+  let context: LoopContext
+  let origins: Origins
+  private let pools: ConnectionPools
+  /// Nil until something asks how the network is.
+  private var monitor: LinkMonitor?
+  /// Without it: the last look, for failures that the network may be to blame for.
+  private var lastLook: (link: LinkState, at: Microseconds)?
+  /// Looks at the network for stores of frozen requests, by their numbers, that are not over.
+  var looks: [UInt64: Wait] = [:]
   private var watches: [OriginWatch.Key: OriginWatch] = [:]
   private var listeners: [UInt64: Listener] = [:]
   /// With so many, those of engines that are gone are looked for.
@@ -20,16 +27,44 @@ final class Connectivity {
   private(set) var isClosed = false
   private var wasRouted = true
 
-  init(_ core: Scheduler) {
-    self.core = core
-    monitor = LinkMonitor(on: core.loop) { [unowned self] _ in linkChanged() }
-    wasRouted = link.isRouted
+  /// The link is back.
+  var onBack: () -> Void = {}
+
+  init(_ context: LoopContext, _ origins: Origins, _ pools: ConnectionPools) {
+    (self.context, self.origins, self.pools) = (context, origins, pools)
+    watchLinkIfNeeded()
   }
 
+  /// Watches from now on; false when the queue closes.
+  @discardableResult
+  func begin() -> Bool {
+    context.loop.assertOnLoop()
+    if monitor == nil, !context.isClosing {
+      monitor = LinkMonitor(on: context.loop) { [unowned self] _ in linkChanged() }
+      wasRouted = link.isRouted
+      linkKindChanged()
+    }
+    return isWatching
+  }
+
+  var isWatching: Bool { monitor != nil && !isClosed }
+
+  /// Only `byLink` must know the link; whoever needs nothing of it pays nothing for it.
+  func watchLinkIfNeeded() { if case .byLink = origins.settings.sizing { begin() } }
+
+  private func linkKindChanged() { origins.link = link.kind == .local ? .local : .cellular }
+
   /// What counts: a link that came back counts only when it has held for a while.
-  var link: LinkState { monitor.settled }
-  /// What the kernel says now.
-  var linkNow: LinkState { monitor.current }
+  var link: LinkState { monitor?.settled ?? .assumed }
+  /// What the kernel says now; while nothing watches, what it said less than a second ago.
+  var linkNow: LinkState {
+    if let monitor, !isClosed { return monitor.current }
+    let now = MonotonicClock.now
+    if let lastLook, now - lastLook.at < 1_000_000 { return lastLook.link }
+    let link = LinkReading.now() ?? .assumed
+    lastLook = (link, now)
+    return link
+  }
 
   /// What counts, for those who may use some interfaces only.
   func link(for watch: OriginWatch) -> LinkState { link.limited(to: watch.settings.way.interfaces) }
@@ -40,7 +75,7 @@ final class Connectivity {
   }
 
   private func linkChanged() {
-    core.linkKindChanged()
+    linkKindChanged()
     let isBack = link.isRouted && !wasRouted
     wasRouted = link.isRouted
     for watch in watches.values {
@@ -50,7 +85,7 @@ final class Connectivity {
       stopWaitingToProbe(watch)
       update(watch)
     }
-    if isBack { core.restartConnecting() }
+    if isBack { onBack() }
     listeners = listeners.filter { $0.value.engine != nil }
     for listener in listeners.values { tell(listener) }
   }
@@ -86,8 +121,8 @@ final class Connectivity {
       stopWaitingToProbe(watch)
     }
     guard watch.isAwaited, hasRoute(to: watch) else { return }
-    if maySend(watch) { core.context.letGo(watch.waiters) }
-    core.context.letGo(watch.routeWaiters)
+    if maySend(watch) { context.letGo(watch.waiters) }
+    context.letGo(watch.routeWaiters)
     forgetIfIdle(watch)
   }
 
@@ -101,10 +136,11 @@ final class Connectivity {
 
   // MARK: Who wants to know
 
+  /// An engine wants to know how its origin is, and to hear of changes.
   func add(_ engine: NetworkEngine) {
-    guard listeners[engine.id] == nil else { return }
+    guard begin(), listeners[engine.id] == nil else { return }
     forgetListeners()
-    let origin = engine.home.flatMap { try? core.origins.find($0.text + "/").origin }
+    let origin = engine.home.flatMap { try? origins.find($0.text + "/").origin }
     let watch = origin.map { self.watch($0, engine.handleSettings) }
     watch?.engines.insert(engine.id)
     let needsRoute = watch?.needsRoute ?? true
@@ -183,9 +219,8 @@ final class Connectivity {
       if watch.probe != nil { _ = takeProbe(watch, code: nil) }
       for list in [watch.waiters, watch.routeWaiters] { _ = list.take(atMost: .max) }
     }
-    watches = [:]
-    listeners = [:]
-    monitor.close()
+    (watches, listeners, looks) = ([:], [:], [:])
+    monitor?.close()
   }
 }
 
@@ -200,7 +235,7 @@ extension Connectivity {
   func waitToProbe(_ watch: OriginWatch) {
     guard !isClosed, watch.timer == nil, watch.probe == nil, hasRoute(to: watch) else { return }
     let seconds = watch.backoff.delay(random: .random(in: 0..<1, using: &random))
-    watch.timer = core.timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
+    watch.timer = context.timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
       watch.timer = nil
       probe(watch)
     }
@@ -211,7 +246,7 @@ extension Connectivity {
   /// A look that is under way goes on.
   func stopWaitingToProbe(_ watch: OriginWatch) {
     guard watch.probe == nil else { return }
-    core.timers.cancel(watch.timer)
+    context.timers.cancel(watch.timer)
     watch.timer = nil
   }
 
@@ -221,7 +256,7 @@ extension Connectivity {
     probing += 1
     watch.probe = transfer
     transfer.beginConnecting(for: watch)
-    watch.timer = core.timers.after(milliseconds: Self.probeMilliseconds) { [unowned self] in
+    watch.timer = context.timers.after(milliseconds: Self.probeMilliseconds) { [unowned self] in
       watch.timer = nil
       end(watch, code: nil)
     }
@@ -230,7 +265,7 @@ extension Connectivity {
   private func makeProbe(_ watch: OriginWatch) -> Transfer? {
     let scope = HandleScope(engine: 0, streams: false)
     let transfer = try? Transfer(
-      origin: watch.text, scope: scope, settings: watch.settings, multi: core.pools.common,
+      origin: watch.text, scope: scope, settings: watch.settings, multi: pools.common,
       shared: SharedState(keepsCookies: false))
     if let entry = watch.settings.way.entry(for: watch.text) { transfer?.tell(addresses: entry, version: 1) }
     if watch.needsRoute { transfer?.interface = watch.settings.way.interfaces?.best(of: linkNow) }
@@ -253,11 +288,22 @@ extension Connectivity {
   /// Ends the look under way and answers why it failed.
   func takeProbe(_ watch: OriginWatch, code: Int32?) -> NetworkError? {
     guard let transfer = watch.probe else { return nil }
-    core.timers.cancel(watch.timer)
+    context.timers.cancel(watch.timer)
     (watch.timer, watch.probe) = (nil, nil)
     probing -= 1
     let failure = transfer.endConnecting(code: code)
     transfer.reset()
     return failure
+  }
+}
+
+extension NetworkEngine.Reachability {
+  fileprivate var rank: Int {
+    switch self {
+    case .noRoute: 0
+    case .originDown: 1
+    case .degraded: 2
+    case .reachable: 3
+    }
   }
 }

@@ -68,7 +68,7 @@ extension NetworkEngine {
     guard reachabilityBoard.beginWatching() else { return }
     // Weak: asking must not keep the engine, and with it the queue, alive on the queue's own thread.
     homePort.perform { [weak self] core in
-      if let self { core.watchReachability(for: self) }
+      if let self { core.connectivity.add(self) }
     }
   }
 

@@ -158,7 +158,7 @@ extension CacheStore {
   var budget: NetworkBudget { isUsable ? core.budget : NetworkBudget() }
 
   /// What is on its way to be stored and lies on the disk meanwhile; as many bytes at most as may be stored.
-  var spools: SpoolRoom { core.spools }
+  var spools: BudgetRoom { core.spools }
 }
 
 /// The limits of a cache store. The first to open a directory in a process sets them for all.

@@ -22,7 +22,7 @@ final class CacheStoreCore: Sendable {
   let looker: StoreLooker
   let mappedPages: MappedPages
   /// What is on its way here and lies on the disk meanwhile.
-  let spools: SpoolRoom
+  let spools: BudgetRoom
   /// Nil where it cannot be had: then each process asks for itself.
   let claims: ClaimTable?
   /// The same: then changes by other processes are seen once the disk has them.
@@ -34,7 +34,7 @@ final class CacheStoreCore: Sendable {
     self.environment = environment
     self.settings = settings
     looker = StoreLooker(patience: settings.lookPatience)
-    spools = SpoolRoom(bytesMax: settings.bytesMax)
+    spools = BudgetRoom(settings.bytesMax)
     copies = BodyCopies(bytesMax: settings.copiedBytesMax)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
     claims = environment.directory.openWords(ClaimTable.kind, count: ClaimTable.wordCount).flatMap {

@@ -28,7 +28,7 @@ struct PendingTable {
       return bytesInMemory
     }
 
-    /// What it counts for while it waits: a body that lies on the disk counts there (`SpoolRoom`).
+    /// What it counts for while it waits: a body that lies on the disk counts there (`CacheStoreCore.spools`).
     var bytesInMemory: Int {
       let fixed = 128 + key.fullKey.count
       return switch content {

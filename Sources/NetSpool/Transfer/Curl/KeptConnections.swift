@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The number of connections that a multi handle keeps open, told to libcurl: unset, it drops warm ones after a burst. As many
 /// as have been in flight lately, for with fewer each request beyond them would open one.
 ///
@@ -9,25 +7,32 @@ struct KeptConnections {
   /// After a minute with fewer in flight the others go, the oldest first.
   private static let agesAfter: Microseconds = 60_000_000
 
-  private let room: ConnectionRoom
+  /// The idle connections that the multi handles of a process may keep beyond their few.
+  static let room = BudgetRoom(DescriptorRoom.limit / 4)
+
+  private let room: BudgetRoom
   private let least: Int
   private(set) var count: Int
   private var peak = 0
   private var peakSince: Microseconds = 0
 
-  /// - Parameter loops: which share the few that need not be lent.
-  init(loops: Int, room: ConnectionRoom = .shared) {
+  /// - Parameter few: those that need not be lent.
+  init(few: Int, room: BudgetRoom = Self.room) {
     self.room = room
-    least = max(4, min(256, room.descriptors / 4) / loops)
-    count = least
+    (least, count) = (few, few)
   }
+
+  /// The few of each loop, for the handle that nearly all its requests share. Another handle, of which there may be many, has
+  /// the smallest number.
+  static func few(ofEach loops: Int) -> Int { max(fewest, min(256, DescriptorRoom.limit / 4) / loops) }
+  static let fewest = 4
 
   /// Returns the new number when it changes.
   mutating func change(running: Int, now: Microseconds) -> Int? {
     peak = max(peak, running)
     if running > count {
       // A quarter more, so that a burst changes it a few times only.
-      let lent = room.lend(running + running / 4 - count)
+      let lent = room.take(running + running / 4 - count, atLeast: 1) ?? 0
       count += lent
       return lent > 0 ? count : nil
     }
@@ -35,42 +40,14 @@ struct KeptConnections {
     let needed = max(least, peak)
     (peak, peakSince) = (running, now)
     guard needed < count else { return nil }
-    room.takeBack(count - needed)
+    room.give(count - needed)
     count = needed
     return count
   }
 
   /// All idle connections have been closed.
   mutating func giveBack() {
-    room.takeBack(count - least)
+    room.give(count - least)
     (count, peak) = (least, 0)
   }
-}
-
-/// The idle connections that the loops of a process may keep beyond their few.
-final class ConnectionRoom: Sendable {
-  static let shared = ConnectionRoom(descriptors: DescriptorRoom.limit)
-
-  let descriptors: Int
-  private let free: Atomic<Int>
-
-  /// - Parameter descriptors: as many as the process may have.
-  init(descriptors: Int) {
-    self.descriptors = descriptors
-    free = Atomic(descriptors / 4)
-  }
-
-  /// Lends so many, or what is left.
-  func lend(_ count: Int) -> Int {
-    var free = free.load(ordering: .relaxed)
-    while true {
-      let lent = min(free, count)
-      let (isDone, found) = self.free.weakCompareExchange(
-        expected: free, desired: free - lent, ordering: .relaxed)
-      if isDone { return lent }
-      free = found
-    }
-  }
-
-  func takeBack(_ count: Int) { free.wrappingAdd(count, ordering: .relaxed) }
 }

@@ -51,10 +51,12 @@ final class MultiHandle {
   /// What all its handles share, if cookies are kept; else there is one for each origin.
   let cookies: SharedState?
 
-  /// - Parameter idleMax: without a transfer for so long, it closes its connections: libcurl does so only when the next
-  ///   begins, and would not use those of that age (CURLOPT_MAXAGE_CONN(3)).
+  /// - Parameters:
+  ///   - few: connections that it may always keep open.
+  ///   - idleMax: without a transfer for so long, it closes its connections: libcurl does so only when the next begins, and
+  ///     would not use those of that age (CURLOPT_MAXAGE_CONN(3)).
   init(
-    loop: EventLoop, loops: Int, idleMax: Microseconds, cookies: SharedState? = nil
+    loop: EventLoop, few: Int, idleMax: Microseconds, cookies: SharedState? = nil
   ) throws(NetworkError) {
     guard let multi = unsafe curl_multi_init() else {
       throw NetworkError(.outOfMemory, reason: "curl_multi_init")
@@ -64,7 +66,7 @@ final class MultiHandle {
     unsafe self.multi = multi
     quirks = MultiQuirks(loop: loop)
     self.idleMax = idleMax
-    kept = KeptConnections(loops: loops)
+    kept = KeptConnections(few: few)
     timer = LoopTimer(on: loop) { [unowned self] in
       isDue = true
       self.loop.markDirty()

@@ -7,12 +7,12 @@ final class BodySpool: Sink {
   /// Where it spools to.
   struct Place {
     let directory: String
-    let room: SpoolRoom
+    let room: BudgetRoom
     let worker: Worker
     let lane: Worker.Lane
     let buffers: AlignedBufferPool
     /// What all spools of the queue have in memory.
-    let memory: SpoolRoom
+    let memory: BudgetRoom
     /// See `CacheStoreSettings`.
     let onDisk: (@Sendable () -> Void)?
     let after: (UInt64, @escaping () -> Void) -> Void

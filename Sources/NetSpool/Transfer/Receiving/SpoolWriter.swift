@@ -5,8 +5,8 @@ internal import Synchronization
 /// The jobs of one spool share a lane, so the lock is never waited for; the loop thread does not take it.
 final class SpoolWriter: Sendable {
   private let directory: String
-  private let room: SpoolRoom
-  private let memory: SpoolRoom
+  private let room: BudgetRoom
+  private let memory: BudgetRoom
   private let buffers: AlignedBufferPool
   private let onDisk: (@Sendable () -> Void)?
   private let file = Mutex<SpoolFile?>(nil)

@@ -230,7 +230,7 @@ extension NetworkEngine {
   var isWatching: Bool {
     get async {
       await withCheckedContinuation { continuation in
-        homePort.perform { core in continuation.resume(returning: core.connectivity != nil) }
+        homePort.perform { core in continuation.resume(returning: core.connectivity.isWatching) }
       }
     }
   }

@@ -23,7 +23,7 @@ struct SendingWaitTests {
     _ engine: NetworkEngine, for url: String, after failure: NetworkError? = nil, _ latch: Latch
   ) async {
     await onLoop(engine) { core in
-      _ = core.awaitSending(to: url, for: engine, after: failure) { waiters in
+      _ = core.connectivity.awaitSending(to: url, for: engine, after: failure) { waiters in
         Wait(.origin, in: waiters) { _ in latch.open() }
       }
     }
@@ -32,7 +32,7 @@ struct SendingWaitTests {
   private static func idle(in waiters: WaitList) -> Wait { Wait(.origin, in: waiters) { _ in } }
 
   private func maySend(_ engine: NetworkEngine, _ url: String) async -> Bool {
-    return await onLoop(engine) { $0.maySend(to: url, for: engine) }
+    return await onLoop(engine) { $0.connectivity.maySend(to: url, for: engine) }
   }
 
   @Test func `a request that may be sent is woken at once`() async throws {
@@ -77,7 +77,8 @@ struct SendingWaitTests {
     try await withEngine { engine, origin in
       origin.stop()
       let isKept = await onLoop(engine) { core in
-        var wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused, Self.idle)
+        var wait = core.connectivity.awaitSending(
+          to: origin.url("/"), for: engine, after: Self.refused, Self.idle)
         weak let left = wait
         wait?.callOff()
         wait = nil
@@ -92,7 +93,8 @@ struct SendingWaitTests {
       origin.stop()
       let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())
       await onLoop(engine) { core in
-        let wait = core.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) { waiters in
+        let wait = core.connectivity.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) {
+          waiters in
           Wait(.origin, in: waiters) { _ in calledOff.open() }
         }
         wait?.callOff()
@@ -102,7 +104,7 @@ struct SendingWaitTests {
       await goesOn.opened()
       // Nor who did so in the turn in which he would have been
       await onLoop(engine) { core in
-        core.awaitSending(to: origin.url("/"), for: engine) { waiters in
+        core.connectivity.awaitSending(to: origin.url("/"), for: engine) { waiters in
           Wait(.origin, in: waiters) { _ in lastMinute.open() }
         }?.callOff()
       }
@@ -119,7 +121,7 @@ struct SendingWaitTests {
       await wait(engine, for: "http://192.0.2.1:9/", after: Self.refused, never)
       #expect(
         await onLoop(engine) { core in
-          core.awaitSending(to: "no URL", for: engine, Self.idle) == nil
+          core.connectivity.awaitSending(to: "no URL", for: engine, Self.idle) == nil
         })
       #expect(!never.isOpen)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct KeptConnectionsTests {
   @Test func `a loop keeps as many connections as it has had in flight within a minute`() {
-    var kept = KeptConnections(loops: 8, room: ConnectionRoom(descriptors: 1024))
+    var kept = KeptConnections(few: 32, room: BudgetRoom(256))
     #expect(kept.count == 32)
     #expect((1...32).allSatisfy { kept.change(running: $0, now: 1) == nil })
     #expect(kept.change(running: 33, now: 1) == 41)
@@ -17,9 +17,9 @@ import Testing
   }
 
   @Test func `all loops of a process keep half of its descriptors, and each has some of its own`() {
-    let room = ConnectionRoom(descriptors: 1024)
-    var greedy = KeptConnections(loops: 8, room: room)
-    var others = (0..<7).map { _ in KeptConnections(loops: 8, room: room) }
+    let room = BudgetRoom(256)
+    var greedy = KeptConnections(few: 32, room: room)
+    var others = (0..<7).map { _ in KeptConnections(few: 32, room: room) }
     for running in 1...1_000 { _ = greedy.change(running: running, now: 1) }
     for index in others.indices { _ = others[index].change(running: 100, now: 1) }
     #expect(greedy.count == 32 + 256)

@@ -1,14 +1,80 @@
-/// Says for an exchange that begins where it goes, by which limits, with which fields and body. Loop thread.
-final class Planner {
-  var authenticator = Authenticator()
+internal import Synchronization
+
+/// Makes exchanges ready to begin: a transfer with connections to go by, and a plan with limits, fields and body. Loop thread.
+final class Starter {
+  let pools: ConnectionPools
+  private var authenticator = Authenticator()
+  /// Transfers made since admission began.
+  var newTransfers = 0
+  private let context: LoopContext
+
+  /// - Parameter release: drops the idle transfers of connections that are about to be closed.
+  init(
+    _ context: LoopContext, idleMax: Microseconds, release: @escaping (MultiHandle) -> Void
+  ) throws(NetworkError) {
+    self.context = context
+    pools = try ConnectionPools(
+      loop: context.loop, loops: context.port.driver.loops.count, idleMax: idleMax, release: release)
+  }
+
+  /// So many are made in one turn: each means a connection mostly, which takes libcurl five times as long as a request on an
+  /// open one, and libcurl makes all of them in one call.
+  static let newTransfersMax = 32
+
+  /// A transfer with the plan of the operation's next exchange. `listen` has a new one tell the scheduler.
+  func transfer(
+    for operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin,
+    listen: (Transfer) -> Void
+  ) throws(NetworkError) -> Transfer {
+    let credential = authenticator.credential(of: operation, request)
+    let (connections, share) = connections(for: operation, at: origin, credential)
+    let scope = HandleScope(
+      engine: operation.engine.id, streams: operation.hasStreams, identity: credential?.id ?? 0,
+      connections: connections)
+    let transfer: Transfer
+    if let idle = origin.idle.take(scope) {
+      transfer = idle
+    } else {
+      transfer = try makeTransfer(of: scope, for: operation, at: origin, credential)
+      listen(transfer)
+    }
+    transfer.exchange.readAhead = share
+    try plan(&transfer.exchange.plan, operation, request, transfer, credential)
+    return transfer
+  }
+
+  private func makeTransfer(
+    of scope: HandleScope, for operation: NetworkOperation, at origin: Origin,
+    _ credential: NetworkCredentials?
+  ) throws(NetworkError) -> Transfer {
+    newTransfers += 1
+    var settings = operation.engine.handleSettings
+    // Such a name escapes the list of public suffixes, and with it a cookie for a whole country.
+    if settings.keepsCookies, origin.hasTrailingDot {
+      throw NetworkError(.invalidURL, reason: "trailing dot")
+    }
+    if let credential { settings.identify(as: credential) }
+    if scope.streams {
+      settings.receiveBufferBytes = max(settings.receiveBufferBytes, HandleSettings.streamBufferBytes)
+    }
+    let multi = try pools.multi(for: settings, of: scope, within: operation.engine.reach)
+    let transfer = try Transfer(
+      origin: origin.text, scope: scope, settings: settings, multi: multi,
+      shared: origin.idle.shared(on: multi))
+    transfer.onInformational = { [unowned context] in context.tellInformational($0, $1) }
+    transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }
+    transfer.onSocket = { [unowned context, unowned origin] _ in
+      context.later { context.queue.markResolved(origin.id) }
+    }
+    return transfer
+  }
 
   /// Chooses the connections for an exchange that is about to begin. How long its answer will be is not known yet: a request
   /// that may be sent twice shares one, as long as the limit is not reached, and is sent again where its answer turns out to be
   /// too long. Any other has its room before it is sent.
-  func connections(
+  private func connections(
     for operation: NetworkOperation, at origin: Origin, _ credential: NetworkCredentials?
-  ) -> (ConnectionChoice, ReadAhead.Share?) {
-    let readAhead = operation.engine.driver.readAhead
+  ) -> (ConnectionChoice, BudgetRoom.Share?) {
     let shared = ConnectionChoice.shared(origin.connections)
     let isHTTP2 = operation.engine.handleSettings.mayBeHTTP2(isSecure: origin.isSecure)
     let servesOnce = isHTTP2 && !origin.isSecure && Quirks.breaksKnownHTTP2
@@ -16,17 +82,13 @@ final class Planner {
     guard operation.hasStreams, origin.speaksHTTP2 ?? true, !(credential?.isNTLM ?? false), isHTTP2 else {
       return (shared, nil)
     }
-    if operation.mayRepeat {
-      if origin.speaksHTTP2 == nil || !readAhead.isFull { return (shared, nil) }
-    } else if let share = readAhead.take(ReadAhead.windowBytes) {
-      return (shared, share)
-    }
-    readAhead.refuse()
-    return (.own, nil)
+    if operation.mayRepeat, origin.speaksHTTP2 == nil { return (shared, nil) }
+    guard let share = context.port.driver.readAhead.share(ReadAhead.windowBytes) else { return (.own, nil) }
+    return (shared, operation.mayRepeat ? nil : share)
   }
 
   /// Makes the plan where it will stand.
-  func plan(
+  private func plan(
     _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
     _ transfer: Transfer, _ credential: NetworkCredentials?
   ) throws(NetworkError) {
@@ -119,5 +181,16 @@ final class Planner {
     return try authenticator.authorization(
       credential, operation, request, plan,
       own: SentFields.make(defaults: defaults, own: own, decodes: false))
+  }
+}
+
+extension LoopContext {
+  /// A 1xx answer. In the middle of libcurl's work, so it is only told.
+  fileprivate func tellInformational(_ transfer: Transfer, _ head: ResponseHead) {
+    guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
+    operation.forEachRecipient { recipient in
+      let wants = recipient.shared.withLock { $0.handlers.wantsInformational }
+      if wants { tell(recipient, .informational(head)) }
+    }
   }
 }

@@ -1,0 +1,96 @@
+internal import Synchronization
+
+/// The limits of time of operations that wait, share or stream, their urgency, and their states. Loop thread.
+extension LoopContext {
+  /// Changes the state of one that has not ended, and says so if someone listens.
+  func set(_ state: NetworkOperation.State, _ operation: NetworkOperation) {
+    loop.assertOnLoop()
+    let isHeard = operation.shared.withLock { shared in
+      guard shared.outcome == nil, shared.state != state else { return false }
+      shared.state = state
+      return shared.handlers.wantsState
+    }
+    if isHeard { tell(operation, .state(state)) }
+  }
+
+  /// Its exchange runs: it has waited long enough.
+  func didStart(_ operation: NetworkOperation) {
+    timers.cancel(operation.loop.history?.queueDeadline)
+    let use = operation.leader.loop.cacheUse
+    set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
+  }
+
+  func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
+    leader.loop.priority = priority
+    guard case .waiting(.turn(let ticket)) = leader.loop.phase else { return }
+    _ = queue.reprioritise(ticket, to: priority)
+  }
+
+  func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
+    let timer = timers.after(milliseconds: deadline.milliseconds) {
+      [unowned self, weak operation] in
+      guard let operation else { return }
+      var failure = NetworkError(.timedOut, cause: .queueDeadline)
+      if case .route? = operation.leader.currentWait?.reason {
+        failure = NetworkError(.offline, reason: "allowedInterfaces")
+      }
+      withdraw(operation, failure)
+    }
+    operation.makeHistory().setQueueDeadline(timer, at: MonotonicClock.now + deadline.microseconds)
+  }
+
+  func resumeTimers(of operation: NetworkOperation, now: Microseconds) {
+    guard let left = operation.loop.history?.ends else { return }
+    if let queue = left.queue { startQueueDeadline(operation, .microseconds(max(0, queue - now))) }
+    if let total = left.total { limit(operation, to: total - now) }
+  }
+
+  /// The body is there, but who reads it may never take the rest: what is left of each one's total is for that.
+  func limitStreams(of leader: NetworkOperation) {
+    leader.forEachRecipient { limitStreams(of: $0, leader) }
+  }
+
+  func limitStreams(of recipient: NetworkOperation, _ leader: NetworkOperation) {
+    guard let total = recipient.timeLimits(recipient.sent).total else { return }
+    limit(recipient, to: total.microseconds - leader.spent(on: nil))
+  }
+
+  func limit(_ recipient: NetworkOperation, to left: Microseconds) {
+    guard recipient.loop.history?.ownTotal == nil else { return }
+    let timer = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
+      [unowned self, weak recipient] in
+      if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
+    }
+    recipient.makeHistory().setOwnTotal(timer, at: MonotonicClock.now + left)
+  }
+
+  /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
+  func limitEach(_ leader: NetworkOperation, _ transfer: Transfer) {
+    leader.forEachRecipient { limit($0, of: leader, transfer) }
+  }
+
+  /// Gives the exchange the time that one who has joined it wants, too.
+  func widenLimits(_ leader: NetworkOperation, _ transfer: Transfer, for operation: NetworkOperation) {
+    let longest = transfer.exchange.deadlines?.timeouts.total
+    transfer.exchange.deadlines?.widen(operation.timeLimits(operation.sent))
+    // Only when the exchange has more time than before, the others need ends of their own.
+    let isAsBefore = transfer.exchange.deadlines?.timeouts.total == longest
+    if isAsBefore { limit(operation, of: leader, transfer) } else { limitEach(leader, transfer) }
+  }
+
+  private func limit(_ recipient: NetworkOperation, of leader: NetworkOperation, _ transfer: Transfer) {
+    let longest = transfer.exchange.deadlines?.timeouts.total
+    guard let total = recipient.timeLimits(recipient.sent).total, longest.map({ $0 > total }) ?? true
+    else { return }
+    // Who has just come begins now.
+    let spent = recipient === leader ? leader.spent(on: transfer) : 0
+    limit(recipient, to: total.microseconds - spent)
+  }
+}
+
+extension NetworkOperation {
+  /// A shared operation is as urgent as the most urgent of those that wait for it.
+  var highestPriority: NetworkRequest.Priority {
+    loop.waitersLeft == 0 ? sentPriority : recipients.map(\.sentPriority).max() ?? .low
+  }
+}
