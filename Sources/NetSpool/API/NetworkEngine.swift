@@ -20,6 +20,8 @@ public final class NetworkEngine: Sendable {
   /// The configuration's and those that every request carries.
   let headers: Headers
   let handleSettings: HandleSettings
+  /// Its connections lead to the addresses of the origin's own name.
+  let goesStraight: Bool
   /// The servers that may answer it.
   let reach: AnswerScope.Reach
   /// Over which it may send; nil: any.
@@ -72,6 +74,7 @@ public final class NetworkEngine: Sendable {
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
+    goesStraight = !handleSettings.hasProxy && handleSettings.way.isDirect
     reach = AnswerScope.Reach(handleSettings)
     interfaces = handleSettings.way.interfaces
     jar = handleSettings.keepsCookies ? CookieJar(of: id) : nil

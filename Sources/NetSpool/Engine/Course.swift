@@ -83,7 +83,7 @@ extension Scheduler {
     loop.assertOnLoop()
     var step = first
     while true {
-      switch step {
+      switch consume step {
       // First what belongs to a store of frozen requests or to another loop: for that nothing is looked for here.
       case .enter: step = operation.withSent { enter(operation, $0) }
       // Before the cache is asked: of a thousand equal requests one asks.

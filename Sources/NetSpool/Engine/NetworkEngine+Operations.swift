@@ -4,8 +4,6 @@ internal import Synchronization
 
 /// What an engine does for each of its operations, and its end.
 extension NetworkEngine {
-  var usesProxy: Bool { handleSettings.plainProxy != nil || handleSettings.secureProxy != nil }
-
   /// Somebody hears of every ending.
   var observesEnds: Bool {
     #if Metrics || Tracing

@@ -79,7 +79,7 @@ final class OperationSweep {
 
 /// All operations that the queue knows and that have not ended, in the order in which they came: a list whose links
 /// are in the operations, because millions may wait. Loop thread.
-struct OperationTable {
+struct OperationTable: ~Copyable {
   private var first: NetworkOperation?
   private var last: NetworkOperation?
   private var count = 0

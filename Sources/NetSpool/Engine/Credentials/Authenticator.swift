@@ -195,7 +195,7 @@ extension Authenticator {
   /// The error that a refused credential ends with.
   func refusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
     guard answer.source == .network else { return nil }
-    if answer.head.status == 407, operation.engine.usesProxy {
+    if answer.head.status == 407, operation.engine.handleSettings.hasProxy {
       var failure = NetworkError(
         .proxyFailed, cause: .authentication, underlying: .http(407), sendState: .answered)
       failure.response = answer

@@ -153,8 +153,7 @@ final class Names {
   /// The addresses that connections for an operation lead to; nil where there is nothing to look up or to choose from.
   func name(for operation: NetworkOperation, at origin: Origin) -> OriginName? {
     let engine = operation.engine
-    let name =
-      engine.handleSettings.goesStraight ? origin.name : otherName(engine.handleSettings, engine.id, origin)
+    let name = engine.goesStraight ? origin.name : otherName(engine.handleSettings, engine.id, origin)
     return name?.host == nil ? nil : name
   }
 
@@ -221,11 +220,6 @@ extension OriginName {
     addresses.append(addresses.removeFirst())
     version = Self.nextVersion()
   }
-}
-
-extension HandleSettings {
-  /// Connections lead to the addresses of the origin's own name.
-  fileprivate var goesStraight: Bool { plainProxy == nil && secureProxy == nil && way.isDirect }
 }
 
 extension ProxySettings {

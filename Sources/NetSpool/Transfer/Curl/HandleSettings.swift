@@ -34,6 +34,8 @@ struct HandleSettings: Sendable {
     keepsCookies || plainProxy?.account != nil || secureProxy?.account != nil || httpVersion != .automatic
   }
 
+  var hasProxy: Bool { plainProxy != nil || secureProxy != nil }
+
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
   /// A connection may turn out to be HTTP/2, or is.
