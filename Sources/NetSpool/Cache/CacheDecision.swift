@@ -54,7 +54,7 @@ enum CacheDecision: Sendable, Equatable {
     }
   }
 
-  /// Whether `make` says `serve`, without the conditions that other decisions need.
+  /// True if `make` says `serve`, without the conditions that other decisions need.
   static func serves(_ request: CacheRequest, stored: StoredResponse, now: Int64) -> Bool {
     if request.isPlain { return stored.isFresh(at: now) }
     if request.bypassesCache || request.policy == .reload { return false }
@@ -147,7 +147,7 @@ struct CacheRequest: Sendable, Hashable {
 
   private var isGet: Bool { method.name == "GET" }
 
-  /// Whether the request brings conditions of its own, or asks for parts.
+  /// True if the request brings conditions of its own, or asks for parts.
   var isOwn: Bool { !directives.flags.isDisjoint(with: [.isConditional, .hasRange]) }
 
   /// Neither answered from the cache nor stored in it.

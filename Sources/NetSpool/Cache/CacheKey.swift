@@ -129,7 +129,7 @@ enum CacheKey {
 
 /// Finding keys by the URL in them, whatever scope and fields they are for.
 extension CacheKey {
-  /// Whether a key made by `primary(scope:url:headers:)`, or derived from one, is about a URL: one that is
+  /// True if a key made by `primary(scope:url:headers:)`, or derived from one, is about a URL: one that is
   /// this, or that begins so. Never true for a key of the caller's own.
   static func concerns(_ url: [UInt8], isPrefix: Bool, in key: RawSpan) -> Bool {
     guard let scopeEnd = firstNUL(key, from: 0) else { return false }

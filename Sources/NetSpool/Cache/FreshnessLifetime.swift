@@ -1,4 +1,4 @@
-/// How long an answer stays fresh (RFC 9111 section 4.2.1).
+/// The time that an answer stays fresh (RFC 9111 section 4.2.1).
 struct FreshnessLifetime: Equatable {
   /// 0: stale at once.
   var seconds: Int64
@@ -175,7 +175,7 @@ struct CacheHeuristics: Sendable, Hashable {
   var lastModifiedPercent: Int64 = 10
   /// The most that `lastModifiedPercent` may give; 86,400, one day.
   var lastModifiedSecondsMax: Int64 = 86_400
-  /// Whether the rules count even when the origin sent Expires; false. RFC 9111 section 4.2.2 forbids it.
+  /// True if the rules count even when the origin sent Expires; default false. RFC 9111 section 4.2.2 forbids it.
   var overridesExpires = false
 
   init() {}

@@ -27,7 +27,7 @@ extension StoredResponse {
       .map(NotModified.updated) ?? .dropped
   }
 
-  /// Whether the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
+  /// True if the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
   /// section 4.3.4).
   ///
   /// An ETag decides alone. It is compared weakly, as the origin compares If-None-Match (RFC 9110 section

@@ -83,7 +83,7 @@ struct RequestDirectives: Sendable, Hashable {
 /// Finds the few request fields that concern the cache in one pass over the block: nearly every request
 /// has none of them and is done with after that. Of the three questions no is certain, and yes is not.
 enum RequestFieldScan {
-  /// Whether some field may matter to the cache: a first letter and a beginning fit.
+  /// True if some field may matter to the cache: a first letter and a beginning fit.
   static func mayConcernCache(_ headers: Headers) -> Bool {
     headers.containsLine { bytes, line in
       guard let first = line.first else { return false }
@@ -99,7 +99,7 @@ enum RequestFieldScan {
     }
   }
 
-  /// Whether some field may route the request: Host, Forwarded and the `X-` fields in their place.
+  /// True if some field may route the request: Host, Forwarded and the `X-` fields in their place.
   static func mayRoute(_ headers: Headers) -> Bool {
     headers.containsLine { bytes, line in
       let letter = bytes[line.lowerBound] | 0x20
@@ -107,7 +107,7 @@ enum RequestFieldScan {
     }
   }
 
-  /// Whether some field is not one of those that are known to say nothing of the sender.
+  /// True if some field is not one of those that are known to say nothing of the sender.
   static func mayIdentify(_ headers: Headers) -> Bool {
     headers.containsLine { bytes, line in !isCommon(bytes, line) }
   }

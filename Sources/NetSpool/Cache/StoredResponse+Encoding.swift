@@ -45,7 +45,7 @@ extension StoredResponse {
     return bytes
   }
 
-  /// Whether an encoded answer has a tag, without decoding it.
+  /// True if an encoded answer has a tag, without decoding it.
   static func hasTag(_ tag: [UInt8], in bytes: RawSpan) -> Bool {
     guard bytes.byteCount >= prefixBytes, mark...markWithPeer ~= bytes.byte(at: 0) else { return false }
     var start = prefixBytes

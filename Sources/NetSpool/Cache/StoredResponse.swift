@@ -145,7 +145,7 @@ enum StaleCause: Sendable, Hashable {
 }
 
 extension StoredResponse {
-  /// Whether it may replace an answer that could not be had (RFC 9111 section 4.2.4, RFC 5861 section 4).
+  /// True if it may replace an answer that could not be had (RFC 9111 section 4.2.4, RFC 5861 section 4).
   ///
   /// - No answer at all: whatever is held serves, being disconnected is permission enough.
   /// - 500, 502, 503, 504: only within `stale-if-error` of the answer or of the request.

@@ -55,7 +55,7 @@ enum StoredSelection: Sendable, Equatable {
       ?? InitialAge.seconds(stored.receivedAt)
   }
 
-  /// Whether a list of tags names one, compared weakly; `*` names any.
+  /// True if a list of tags names one, compared weakly; `*` names any.
   private static func holds(_ list: ArraySlice<UInt8>, _ tag: ArraySlice<UInt8>?) -> Bool {
     if FieldNames.trimmed(list).elementsEqual("*".utf8) { return true }
     guard let opaque = tag.map(Validators.opaqueTag) else { return false }

@@ -167,7 +167,7 @@ struct EngineSeats: ~Copyable, Sendable {
     if moreRunning > 0 || waiting == 0 { goesFirst.store(false, ordering: .relaxed) }
   }
 
-  /// Whether the next one goes before those of engines that have something under way: one at a time, for else an engine that
+  /// True if the next one goes before those of engines that have something under way: one at a time, for else an engine that
   /// asks thousands of origins would have a turn at each before another has one at all.
   func letNextGoFirst() -> Bool {
     guard running == 0, !goesFirst.load(ordering: .relaxed) else { return false }

@@ -38,7 +38,7 @@ final class ExchangeHistory {
   var spentBefore: Microseconds = 0
   /// How far the bodies of earlier attempts had come when that was told: who looks on sees nothing go back.
   var delivered: (received: Int64, sent: Int64) = (0, 0)
-  /// How long it has waited for names.
+  /// The time that it has waited for names.
   private(set) var lookupTime: Microseconds = 0
   /// Since when it waits for its next slot.
   var waitingSince: Microseconds = 0

@@ -38,7 +38,7 @@ extension NetworkOperation {
     var hasDependents = false
     /// Of several loops one may have been told something of it.
     var wasAddressed = false
-    /// Whether the completions that were there for the provisional answer have been called for an equal one already.
+    /// True if the completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
     var enqueuedAt: Microseconds = 0
@@ -139,17 +139,17 @@ extension NetworkOperation {
     /// None can be added once the queue has it.
     var hasStreams = false
     var hasSinks = false
-    /// Whether nobody waits for it: it brings a stored answer up to date.
+    /// True if nobody waits for it: it brings a stored answer up to date.
     var isRefresh = false
-    /// Whether it has waited for another's question to the origin, and does not do so again.
+    /// True if it has waited for another's question to the origin, and does not do so again.
     var hasAwaitedValidation = false
-    /// Whether it has waited for another process's question, which came to nothing, and does not do so again.
+    /// True if it has waited for another process's question, which came to nothing, and does not do so again.
     var hasAwaitedClaim = false
-    /// Whether it has looked for an equal request on another loop, and does not do so again.
+    /// True if it has looked for an equal request on another loop, and does not do so again.
     var hasFollowed = false
-    /// Whether it was cancelled before the queue knew it.
+    /// True if it was cancelled before the queue knew it.
     var isCancelledEarly = false
-    /// Whether it was paused before it came into the queue.
+    /// True if it was paused before it came into the queue.
     var isHeld = false
     /// Its user has been told that it is frozen.
     var isFrozen = false
@@ -194,7 +194,7 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation {
-  /// Whether it sends a frozen request, for nobody.
+  /// True if it sends a frozen request, for nobody.
   var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
 
   func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }
@@ -213,7 +213,7 @@ extension NetworkOperation {
     shared.withLock { $0.demand = check }
   }
 
-  /// Whether it will get the body: not once the operation has been enqueued.
+  /// True if it will get the body: not once the operation has been enqueued.
   @discardableResult
   func attach(_ stream: StreamAttachment) -> Bool {
     shared.withLock { shared in

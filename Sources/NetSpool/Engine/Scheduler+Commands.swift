@@ -219,7 +219,7 @@ extension Scheduler {
     }
   }
 
-  /// Whether it has not ended, and no store of frozen requests has it, which then sees to it.
+  /// True if it has not ended, and no store of frozen requests has it, which then sees to it.
   func isOpen(_ operation: NetworkOperation) -> Bool {
     loop.assertOnLoop()
     if case .frozen = operation.loop.phase { return false }

@@ -144,7 +144,7 @@ extension Scheduler {
     go(leader, from: .consult(then: .front))
   }
 
-  /// Whether the equal request is still one to share with.
+  /// True if the equal request is still one to share with.
   private func joins(_ operation: NetworkOperation, _ leader: NetworkOperation) -> Bool {
     guard !operation.loop.isHeld, port.has(leader), leader.loop.sharingKey != 0, coalescer.mayJoin(leader)
     else {

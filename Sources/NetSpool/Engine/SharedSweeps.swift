@@ -13,7 +13,7 @@ final class SharedSweeps: Sendable {
   }
 
   private let sweeps = Mutex<[Sweep]>([])
-  /// How many have begun.
+  /// The number of those that have begun.
   private let begun = Atomic<UInt32>(0)
 
   /// What a new operation is told: later ones are not behind it.

@@ -16,7 +16,7 @@ struct FrozenLane: Sendable {
     case idle
   }
 
-  /// How many of an unordered lane may be in flight. 4.
+  /// The number of an unordered lane's that may be in flight. 4.
   static let unorderedMax = 4
   /// How far down an unordered lane one that is due is looked for.
   private static let searchMax = 64
@@ -27,7 +27,7 @@ struct FrozenLane: Sendable {
   var breaker = LaneBreaker()
   /// The moment before which this lane does not begin: after the network came back they begin one after the other.
   private var opensAt: Microseconds = .min
-  /// Whether the lane stands in the scheduler's ring.
+  /// True if the lane stands in the scheduler's ring.
   var isListed = false
   /// When the scheduler's heap wakes it next.
   var wakesAt: Microseconds = .max

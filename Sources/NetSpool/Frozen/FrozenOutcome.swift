@@ -107,9 +107,9 @@ extension FrozenOutcome {
 /// A frozen request that will not be sent any more, with the reason.
 struct DeadLetter: Sendable, Hashable {
   var cause: DeadLetterCause
-  /// Whether its lane waits until the dead letter is revived or discarded.
+  /// True if its lane waits until the dead letter is revived or discarded.
   var haltsLane: Bool
-  /// Whether its handlers have returned.
+  /// True if its handlers have returned.
   var isDelivered = false
   var diedWall: Microseconds
   /// Nil when its bytes were not what was written.

@@ -11,7 +11,7 @@ struct FrozenPolicy: Sendable, Hashable {
   var backoffMax: Microseconds = 300 * .second
   /// Retry-After is a floor for the wait; a longer one is cut to this. 1 h.
   var retryAfterMax: Microseconds = .hour
-  /// How long origins are trusted to remember a key: 23 h, since some forget after 24.
+  /// The time that origins are trusted to remember a key: 23 h, since some forget after 24.
   var idempotencyWindow: Microseconds = 23 * .hour
   /// The answers that may pass. 408, 425, 429, 500, 502, 503, 504; add 423 and 507 for WebDAV.
   var statusesRepeated: Set<Int> = NetworkRequest.Retry.transientStatuses

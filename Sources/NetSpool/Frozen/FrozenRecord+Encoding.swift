@@ -21,7 +21,7 @@ extension FrozenRecord {
   static let layout: UInt8 = 0x01
   fileprivate static let prefixBytes = 80
 
-  /// Whether bytes that are whole were written by a later release.
+  /// True if bytes that are whole were written by a later release.
   static func isLater(_ bytes: RawSpan) -> Bool { bytes.byteCount > 0 && bytes.byte(at: 0) > layout }
 
   func encode(at now: FrozenMoment) -> [UInt8] {

@@ -13,7 +13,7 @@ struct FrozenRecord: Sendable, Hashable {
 
   var state: FrozenFacts.State { facts.state }
 
-  /// Whether sending it again is safe, when an earlier attempt may have reached the origin: the method itself
+  /// True if sending it again is safe, when an earlier attempt may have reached the origin: the method itself
   /// says so (RFC 9110 section 9.2.2), the caller does, or it carries a key that the origin still remembers.
   func isReplaySafe(at now: FrozenMoment, policy: FrozenPolicy) -> Bool {
     if request.method.isIdempotent || facts.flags.contains(.atLeastOnce) { return true }
@@ -224,7 +224,7 @@ extension FrozenFacts {
     firstSend.map { age(at: now) - $0.age }
   }
 
-  /// How long it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
+  /// The time that it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
   /// since, and is pulled back.
   func wait(at now: FrozenMoment, policy: FrozenPolicy) -> Microseconds {
     let longest = flags.contains(.isWaitStated) ? policy.retryAfterMax : policy.backoffMax

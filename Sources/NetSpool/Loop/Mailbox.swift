@@ -15,7 +15,7 @@ final class Mailbox<Message: Sendable>: Sendable {
   private struct State: @unchecked Sendable {
     var messages: [Message] = []
     var wakeUp: UnsafeMutablePointer<uv_async_t>?
-    /// Whether the loop was woken, or is at work, and has not fallen asleep since.
+    /// True if the loop was woken, or is at work, and has not fallen asleep since.
     var isAwake = false
     var isClosed = false
   }

@@ -17,9 +17,9 @@ final class SocketWatch {
   private let loop: EventLoop
   private let onEvents: (Events) -> Microseconds
   private let onIdleEvent: () -> Void
-  /// Whether the connection stands: somebody wanted to read from it, or its owner has said so.
+  /// True if the connection stands: somebody wanted to read from it, or its owner has said so.
   private(set) var isEstablished = false
-  /// Whether the watch is worth keeping while nobody wants anything: its owner says when the descriptor closes.
+  /// True if the watch is worth keeping while nobody wants anything: its owner says when the descriptor closes.
   let outlivesUse: Bool
   private var wanted: Events = []
   private var armed: Events = []
@@ -27,7 +27,7 @@ final class SocketWatch {
   private var shortReads = 0
   /// How many times in a row it could be written to, and nothing was moved.
   private var vainWrites = 0
-  /// Whether it is not watched for writing before something is read on it, or somebody ends this.
+  /// True if it is not watched for writing before something is read on it, or somebody ends this.
   private var isResting = false
   /// What it has had of the loop's time, as `EventLoop.serveSlow` counts it.
   var share: Microseconds = 0
@@ -81,7 +81,7 @@ final class SocketWatch {
     isShort ? serve(Events(rawValue: events)) : loop.serveLater(self, Events(rawValue: events))
   }
 
-  /// Whether serving it is known to take next to nothing.
+  /// True if serving it is known to take next to nothing.
   private var isShort: Bool { shortReads >= Self.shortReadsMin }
 
   private static let shortReadsMin = 2

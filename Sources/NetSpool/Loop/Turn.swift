@@ -1,7 +1,7 @@
 /// The time that a loop works before it looks at its sockets again. What has much to do does it in pieces, and asks here,
 /// where alone the clock is read for it, whether others want their turn.
 struct Turn {
-  /// How long a turn is, in microseconds. A call into libcurl may hand out bytes for as long.
+  /// The length of a turn, in microseconds. A call into libcurl may hand out bytes for as long.
   static let length: Microseconds = 4_000
   /// So much is done before the clock is read.
   static let piece = 8

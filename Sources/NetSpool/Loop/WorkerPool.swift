@@ -149,7 +149,7 @@ extension Worker {
 
     struct State {
       var waiting = FIFO<(job: Job, wait: BudgetCounter.Wait)>()
-      /// Whether the worker stands in the pool's list or a thread has it.
+      /// True if the worker stands in the pool's list or a thread has it.
       var isScheduled = false
     }
   }

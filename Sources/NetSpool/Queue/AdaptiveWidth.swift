@@ -28,7 +28,7 @@ struct AdaptiveWidth: Sendable {
   var isExploring = true
   var ceiling = WidthCeiling()
   var pace: StartPace?
-  /// Whether refusals come by chance.
+  /// True if refusals come by chance.
   var trial = RefusalTrial()
   /// The pace is there to find out whether starts may be more numerous when they do not come at once.
   var isTryingPace = false

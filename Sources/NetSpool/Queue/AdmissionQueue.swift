@@ -183,7 +183,7 @@ extension AdmissionQueue {
     return true
   }
 
-  /// Whether the ticket's element still waits here.
+  /// True if the ticket's element still waits here.
   func isWaiting(_ ticket: Ticket) -> Bool {
     guard nodes.holds(ticket.index) else { return false }
     return nodes[ticket.index].generation == ticket.generation && nodes[ticket.index].element != nil

@@ -63,7 +63,7 @@ struct DependencyGraph<Operation: Sendable>: Sendable {
     if nodes.isEmpty { (hasOlder, hasYounger) = (false, false) }
   }
 
-  /// Whether one waits for another. Looks from both sides in turn, until one of the two knows: so a chain that grows together
+  /// True if one waits for another. Looks from both sides in turn, until one of the two knows: so a chain that grows together
   /// from pieces, in whatever order, costs each time the shorter piece.
   private mutating func leads(from start: UInt64, to end: UInt64) -> Bool {
     var ahead = Walk(from: start) { $0.prerequisites }

@@ -20,7 +20,7 @@ struct DescriptorWidth {
   private(set) var crowd = Int.max
   private var countedAt: Microseconds?
 
-  /// Whether it is time to count.
+  /// True if it is time to count.
   func wantsCount(running: Int, now: Microseconds) -> Bool {
     guard let countedAt else { return true }
     return now - countedAt >= (running < crowd ? Self.agesAfter : Self.looksAgainAfter)

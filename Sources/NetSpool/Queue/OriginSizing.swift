@@ -51,7 +51,7 @@ struct OriginSizing: Sendable {
     set { adaptive.maximum = newValue }
   }
 
-  /// Whether events change the limit.
+  /// True if events change the limit.
   var isAdaptive: Bool { sizing == .adaptive }
 
   mutating func apply(_ event: Event, now: Int64) {

@@ -219,7 +219,7 @@ struct WaitingNodes<Element> {
     _modify { yield &chunks[Int(index >> Self.chunkShift)].nodes[Int(index) & (Self.chunkSize - 1)] }
   }
 
-  /// Whether there ever was a node at the index, in storage that is still held.
+  /// True if there ever was a node at the index, in storage that is still held.
   func holds(_ index: UInt32) -> Bool {
     let chunk = Int(index >> Self.chunkShift)
     return chunk < chunks.count && Int(index) & (Self.chunkSize - 1) < chunks[chunk].nodes.count

@@ -10,9 +10,9 @@ struct FailedAttempt: Sendable {
   var number = 1
   /// The method's own promise (RFC 9110 section 9.2.2).
   var isIdempotent: Bool
-  /// Whether the request carries an Idempotency-Key.
+  /// True if the request carries an Idempotency-Key.
   var isKeyed = false
-  /// Whether body and sinks can start over: false for a consumed upload stream, and once a sink that cannot
+  /// True if body and sinks can start over: false for a consumed upload stream, and once a sink that cannot
   /// rewind has taken bytes.
   var isReplayable = true
   var sendState: NetworkError.SendState
@@ -57,7 +57,7 @@ extension FailedAttempt {
 }
 
 extension NetworkRequest.Retry {
-  /// Whether a method may be sent again that may change something.
+  /// True if a method may be sent again that may change something.
   fileprivate func allows(_ attempt: FailedAttempt) -> Bool {
     if attempt.isIdempotent || attempt.isKeyed { return true }
     guard repeatsAnyMethod else { return false }
@@ -67,7 +67,7 @@ extension NetworkRequest.Retry {
     }
   }
 
-  /// Whether it asks for another attempt after so many.
+  /// True if it asks for another attempt after so many.
   func repeats(_ cause: FailedAttempt.Cause, after attempts: Int) -> Bool {
     attempts < attemptsMax && covers(cause)
   }

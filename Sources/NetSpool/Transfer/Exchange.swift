@@ -69,7 +69,7 @@ struct Exchange {
 
   /// libcurl has it, or had it.
   var wasAdded = true
-  /// How often the request was about to be sent on a connection.
+  /// The number of times that the request was about to be sent on a connection.
   var sends = 0
   /// How often the server has said of the sent request that it will not process it (REFUSED_STREAM).
   var refusals = 0
@@ -129,15 +129,15 @@ struct Exchange {
 
   /// Its place among those that run.
   var slot = -1
-  /// Whether it has had its place for long: another has it, but not its origin's.
+  /// True if it has had its place for long: another has it, but not its origin's.
   var standsAside = false
   /// And that is because an engine had none.
   var lendsPlace = false
-  /// Whether it only waits for its streams: another has its place.
+  /// True if it only waits for its streams: another has its place.
   var hasYielded = false
   /// Its origin's width learns from how it goes.
   var isJudged = true
-  /// How often its streams were seen to take nothing, one look after the other.
+  /// The number of looks, one after the other, at which its streams took nothing.
   var looksPaused = 0
   var reportedBytes: Int64 = 0
   var reportedSent: Int64 = 0

@@ -251,7 +251,7 @@ extension Transfer {
     return exchange.wasAdded && handle.isConnected ? .maybeProcessed : .notSent
   }
 
-  /// Whether the end of the body can be told from the middle of it, known at the head.
+  /// True if the end of the body can be told from the middle of it, known at the head.
   ///
   /// libcurl takes what had come for the whole where a stream of HTTP/2 is reset without an error, and 7.88 also where
   /// nghttp2 gives the connection up for what its peer sends: only a coding that has an end of its own tells.

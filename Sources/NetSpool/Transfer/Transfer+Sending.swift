@@ -131,7 +131,7 @@ extension Transfer {
 
 /// Rounds of authentication that libcurl goes through by itself, on one connection.
 extension Transfer {
-  /// Whether libcurl will answer this head instead of ending with it. NTLM has one such round: its challenge is
+  /// True if libcurl will answer this head instead of ending with it. NTLM has one such round: its challenge is
   /// the 401 that carries a token ([MS-NTHT] section 2.1). And a body is held back from the first request.
   func isAuthenticationRound(_ head: ResponseHead) -> Bool {
     guard exchange.roundHead == nil else { return false }

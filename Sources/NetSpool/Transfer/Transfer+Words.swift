@@ -1,8 +1,8 @@
 /// What libcurl says of its work in sentences (CURLOPT_VERBOSE), and nowhere else. Each costs it as much as a line of a head, so
 /// it is asked only where one decides something.
 extension Transfer {
-  /// Whether the server has processed a request must be known where that may not be sent twice otherwise (RFC 9113 section
-  /// 8.7).
+  /// True if it must be known what the server has processed: where a request may not be sent twice otherwise (RFC 9113
+  /// section 8.7).
   var asksWhatWasProcessed: Bool {
     exchange.plan.refusesResend && !exchange.plan.hasRounds && (isSecure || knowsHTTP2)
   }

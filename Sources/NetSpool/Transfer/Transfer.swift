@@ -233,7 +233,7 @@ final class Transfer {
     return NetworkError(isProxys ? .proxyFailed : .timedOut, cause: cause)
   }
 
-  /// Whether it has no connection yet.
+  /// True if it has no connection yet.
   var isConnecting: Bool {
     exchange.wasAdded && exchange.head == nil && exchange.bytesSent == 0 && !handle.isConnected
   }
@@ -244,13 +244,13 @@ final class Transfer {
     return now - exchange.dialedAt
   }
 
-  /// Whether it has waited a second for its head and has nothing left to send.
+  /// True if it has waited a second for its head and has nothing left to send.
   func isSilent(now: Microseconds) -> Bool {
     exchange.head == nil && exchange.plan.source == nil && !exchange.hasYielded
       && now - exchange.startedAt >= 1_000_000
   }
 
-  /// Whether it has been under way for longer than a short exchange takes, and has its place still.
+  /// True if it has been under way for longer than a short exchange takes, and has its place still.
   func mayLendPlace(now: Microseconds) -> Bool {
     !exchange.standsAside && !exchange.hasYielded && now - exchange.startedAt >= 20_000
   }

@@ -116,7 +116,7 @@ struct FrozenSettings: Sendable {
 
 /// What a store's folder holds, found without opening it: looking must not make one.
 enum FrozenFiles {
-  /// Whether there is a store. One that may not be looked at counts: opening it says why.
+  /// True if there is a store. One that may not be looked at counts: opening it says why.
   static func hasStore(in directory: String) throws(StoreFailure) -> Bool {
     if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(.frozen, directory) }
     if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }

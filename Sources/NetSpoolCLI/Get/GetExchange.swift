@@ -38,7 +38,7 @@ struct GetExchange {
     return try status(after: result, target)
   }
 
-  /// Whether a file's body broke off, which is asked for again: what is long, from its part on.
+  /// True if a file's body broke off, which is asked for again: what is long, from its part on.
   private func goesOn(after error: NetworkError, _ target: GetTarget) -> Bool {
     guard operation.request.method == .get, case .none = operation.request.body else { return false }
     return target.isFile && error.brokeOff

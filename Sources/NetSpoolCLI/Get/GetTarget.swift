@@ -62,7 +62,7 @@ final class GetTarget: Sendable {
     throw IOFailure(action: "write over", path: path, code: EEXIST)
   }
 
-  /// Whether it is a plain file, which appears when it is whole.
+  /// True if it is a plain file, which appears when it is whole.
   var isFile: Bool {
     switch place {
     case .standardOutput, .device: false

@@ -221,7 +221,7 @@ struct TimeCondition {
         "--time-cond \(text): there is no such file, and it is no date; it is asked without a condition"
     }
   }
-  /// Whether an answer is what was asked for; one without a date is.
+  /// True if an answer is what was asked for; one without a date is.
   func holds(_ headers: NetworkRequest.Headers) -> Bool {
     guard let time,
       let modified = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.written($0) })

@@ -13,24 +13,24 @@ final class FetchPlan {
 
   struct Options {
     var shard = Shard.whole
-    /// Whether bodies go to files, so that lines need names.
+    /// True if bodies go to files, so that lines need names.
     var namesOutputs = false
-    /// Whether answers name files, where lines do not.
+    /// True if answers name files, where lines do not.
     var namesLate = false
     var tree = OutputTree.flat
     /// What names from URLs end with, in place of a picture's own ending: `webp`.
     var ending: String?
     /// What is made of each body, as results have it; nil where it stays as it is.
     var transform: String?
-    /// Whether bodies go to a tar: names are unique up to their first dot, and what the ledger has is done.
+    /// True if bodies go to a tar: names are unique up to their first dot, and what the ledger has is done.
     var namesSamples = false
-    /// Whether a line whose file is there is done.
+    /// True if a line whose file is there is done.
     var skipsExisting = false
-    /// Whether the ledger has marks of an earlier run.
+    /// True if the ledger has marks of an earlier run.
     var resumes = false
     /// How long a file in the output folder is, nil if there is none; asked only for lines that may be done.
     var bytesOfOutput: (String) -> Int64? = { _ in nil }
-    /// Whether a name in the output folder is a file of the job's own, which no body may overwrite.
+    /// True if a name in the output folder is a file of the job's own, which no body may overwrite.
     var isProtected: (String) -> Bool = { _ in false }
   }
 

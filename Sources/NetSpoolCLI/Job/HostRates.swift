@@ -1,6 +1,6 @@
 /// `--per-host-rate`: gives each host's fetches their times, at least one interval apart. Pure; nanoseconds.
 struct HostRates: Equatable, Sendable {
-  /// How many hosts are remembered. With more of them the next ones wait until the first may be asked again.
+  /// The number of hosts that are remembered. With more of them the next ones wait until the first may be asked again.
   static let hostsMax = 65_536
 
   private let interval: Int64

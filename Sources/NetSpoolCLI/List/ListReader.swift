@@ -266,7 +266,7 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
 
   var description: String { "\(source):\(line): \(sentence)" }
 
-  /// Whether people can read it.
+  /// True if people can read it.
   var isText: Bool {
     switch cause {
     case .tooLong, .notUTF8, .hasNUL, .openQuote, .coded: false

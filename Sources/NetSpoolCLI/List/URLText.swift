@@ -32,10 +32,10 @@ enum URLText {
     }
   }
 
-  /// Whether a command line argument is a URL rather than the path of a list.
+  /// True if a command line argument is a URL rather than the path of a list.
   static func looksLikeURL(_ argument: String) -> Bool { argument.contains("://") }
 
-  /// Whether it begins as one of ours: `http:/x` does.
+  /// True if it begins as one of ours: `http:/x` does.
   static func hasScheme(_ text: String) -> Bool { begins(text, "http:/") || begins(text, "https:/") }
 
   /// The URL that was meant by the name of a list that is not there; nil where none was.

@@ -32,7 +32,7 @@ final class Sender: Sendable {
   private let setsTime: Bool
   private let asksForNewer: Bool
   private let gate: ImageGate?
-  /// Whether anybody reads more of an outcome than its numbers.
+  /// True if anybody reads more of an outcome than its numbers.
   private let isDetailed: Bool
   private let naming: OutputNaming
   private let robots: RobotsGate?
@@ -249,7 +249,7 @@ final class Sender: Sendable {
     send(again)
   }
 
-  /// Whether an attempt ran out of time and has left a longer part than it found.
+  /// True if an attempt ran out of time and has left a longer part than it found.
   private func hasGrown(_ file: FileDownloadStream?, _ error: NetworkError) -> Bool {
     guard let file, error.ranOutOfTime else { return false }
     return FilePart.bytes(of: file.path).map { $0 > file.resumedAt + FilePart.growthMin } ?? false

@@ -13,7 +13,7 @@ struct Sources: Equatable, Sendable {
     isLastRound = mirrors.isEmpty
   }
 
-  /// Whether the library's own retries are of use now, or the next place would be.
+  /// True if the library's own retries are of use now, or the next place would be.
   var repeats: Bool { isLastRound }
 
   /// Goes to the next place. False when there is none.

@@ -30,7 +30,7 @@ struct BodyOptions: ParsableArguments {
     }
   }
 
-  /// Whether there is anything to send.
+  /// True if there is anything to send.
   var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploads.isEmpty && json.isEmpty }
 
   /// The files of `-T`, in the order of the command line: the n-th goes to the n-th URL.

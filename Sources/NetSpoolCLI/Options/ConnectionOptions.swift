@@ -86,7 +86,7 @@ extension ConnectionOptions {
   /// 0: none is followed.
   var redirectsMax: Int { location ? maxRedirs < 0 ? Self.redirectsMax : maxRedirs : 0 }
 
-  /// Whether a proxy is told who is asking: by an option, or in its URL.
+  /// True if a proxy is told who is asking: by an option, or in its URL.
   func namesProxyUser(_ environment: Environment) -> Bool {
     let proxies = proxies(environment)
     return proxyUser != nil || [proxies.plain, proxies.secure].contains { $0?.contains("@") == true }

@@ -24,6 +24,6 @@ struct CookieOptions: ParsableArguments {
   /// The files; one that is not there is an empty one, as with curl.
   var files: [String] { cookie.filter { !$0.contains("=") } }
 
-  /// Whether cookies are kept from answer to request.
+  /// True if cookies are kept from answer to request.
   private var areKept: Bool { cookieJar != nil || !files.isEmpty }
 }

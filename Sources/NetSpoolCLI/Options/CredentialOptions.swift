@@ -38,7 +38,7 @@ struct CredentialOptions: ParsableArguments {
       "--password-file and a password in --user contradict each other.")
   }
 
-  /// Whether a request may come from somebody.
+  /// True if a request may come from somebody.
   var signsIn: Bool { user != nil || bearer != nil || usesNetrc }
   private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
 
@@ -92,7 +92,7 @@ struct CredentialBook: Sendable {
   /// For every URL; wins over the file.
   var standard: (@Sendable (String) -> NetworkCredentials?)?
   var netrc: Netrc?
-  /// Whether a password in the URL wins over the file, as with `--netrc-optional`.
+  /// True if a password in the URL wins over the file, as with `--netrc-optional`.
   var yieldsToURL = false
   /// From user, password and URL.
   var make: (@Sendable (String, String, String) -> NetworkCredentials?)?

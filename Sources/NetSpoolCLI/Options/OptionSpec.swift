@@ -37,7 +37,7 @@ struct OptionSpec: Sendable {
   /// The long name that it goes by.
   var name: String { names.first { $0.utf8.count > 1 } ?? names[0] }
 
-  /// Whether `--no-NAME` says the opposite.
+  /// True if `--no-NAME` says the opposite.
   var inverts: Bool { marks.contains("inverts") }
   func has(_ mark: String) -> Bool { marks.contains(mark) }
 }

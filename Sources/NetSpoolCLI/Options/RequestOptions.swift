@@ -84,7 +84,7 @@ extension RequestOptions.Fields {
     if let value = field.value { sent.add(field.name, value) } else { omitted.append(field.name) }
   }
 
-  /// Whether anything was said of a field.
+  /// True if anything was said of a field.
   func names(_ name: String) -> Bool { sent.contains(name) || omits(name) }
   func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
 }

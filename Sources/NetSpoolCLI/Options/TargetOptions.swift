@@ -70,7 +70,7 @@ struct TargetOptions: ParsableArguments {
       }
   }
 
-  /// Whether the body of an error goes to a target.
+  /// True if the body of an error goes to a target.
   func keepsErrors(isFile: Bool) -> Bool {
     switch fail {
     case true?: false

@@ -83,7 +83,7 @@ enum OutputName {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether the component needs no look at its Unicode: the common case, and many times faster.
+  /// True if the component needs no look at its Unicode: the common case, and many times faster.
   private static func isPlain(_ component: String) -> Bool {
     let bytes = component.utf8
     return bytes.count <= componentBytesMax && bytes.first != UInt8(ascii: "-") && component != ".."
@@ -150,7 +150,7 @@ enum OutputName {
 /// run idempotent.
 final class OutputNames {
   private let ledger: Ledger
-  /// Whether the name is that of a file which the job itself reads or writes: the list, the results.
+  /// True if the name is that of a file which the job itself reads or writes: the list, the results.
   private let isProtected: (String) -> Bool
   private var hasFolders = false
   private var lastFolder: (wanted: String, got: String) = ("", "")
@@ -230,7 +230,7 @@ final class OutputFolder {
     guard unsafe access(path, W_OK | X_OK) == 0 else { throw .last("write to the folder", path) }
   }
 
-  /// How long the file of this name is, nil if there is none.
+  /// The length of the file of this name; nil if there is none.
   func bytes(of name: String) -> Int64? { directory.bytes(of: name) }
 
   /// The path to write `name` to, after the folders in it were made.

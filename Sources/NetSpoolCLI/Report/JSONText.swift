@@ -292,7 +292,7 @@ struct JSONScanner {
     return value
   }
 
-  /// Whether the value begins so: `"` is a string's, `[` an array's, `n` that of `null`.
+  /// True if the value begins so: `"` is a string's, `[` an array's, `n` that of `null`.
   func begins(with mark: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: mark) }
   private func peek() -> UInt8? { at < bytes.endIndex ? bytes[at] : nil }
 

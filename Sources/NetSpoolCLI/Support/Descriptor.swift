@@ -97,7 +97,7 @@ extension Descriptor {
     guard ftruncate(number, size) == 0 else { throw .last("resize", path) }
   }
 
-  /// Whether a read would return at once. Always true for plain files.
+  /// True if a read would return at once. Always true for plain files.
   var isReadable: Bool {
     var watch = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&watch, 1, 0) != 0
@@ -158,20 +158,20 @@ struct FileFacts: Equatable {
   var isPlainFile: Bool { mode & S_IFMT == S_IFREG }
   var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
 
-  /// Whether only its owner may read and write it.
+  /// True if only its owner may read and write it.
   var isPrivate: Bool { mode & 0o077 == 0 }
 
   /// When the file was written last, in seconds since 1970; nil when there is none.
   static func modified(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.modified[0]) } }
 
-  /// How long a file is; nil when there is none.
+  /// The length of a file; nil when there is none.
   static func bytes(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.size) } }
 
   static func isLink(_ path: String) -> Bool {
     FileFacts(path: path, followsLinks: false).map { $0.mode & S_IFMT == S_IFLNK } ?? false
   }
 
-  /// Whether both are one plain file. Pipes and terminals may be shared without harm.
+  /// True if both are one plain file. Pipes and terminals may be shared without harm.
   func isSameFile(as other: FileFacts) -> Bool {
     isPlainFile && device == other.device && inode == other.inode
   }
@@ -203,7 +203,7 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether every later write would fail as well: full disk, quota, read-only or broken device.
+  /// True if every later write would fail as well: full disk, quota, read-only or broken device.
   var stopsEverything: Bool { Self.stopsEverything(code) }
 
   static func stopsEverything(_ code: Int32) -> Bool {

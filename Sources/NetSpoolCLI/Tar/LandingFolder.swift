@@ -40,7 +40,7 @@ final class LandingFolder: Sendable {
     name.utf8.allSatisfy { $0 &- 0x30 < 10 } || name.contains("netspool")
   }
 
-  /// Whether nothing is in a folder, or there is none. Reads no more than the first names.
+  /// True if nothing is in a folder, or there is none. Reads no more than the first names.
   static func isEmpty(_ folder: String) -> Bool {
     guard let directory = unsafe opendir(folder) else { return true }
     defer { unsafe _ = closedir(directory) }

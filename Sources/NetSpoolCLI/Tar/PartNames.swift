@@ -41,7 +41,7 @@ enum ShardLimit: Equatable, Sendable, ExpressibleByArgument {
     self = limit
   }
 
-  /// Whether a part with this much has no room for `next` bytes. An item that is larger than a part is one alone.
+  /// True if a part with this much has no room for `next` bytes. An item that is larger than a part is one alone.
   func isFull(items: Int, bytes: Int64, next: Int64 = 1) -> Bool {
     switch self {
     case .items(let most): items >= most

@@ -40,7 +40,7 @@ struct SampleName: Equatable {
     body.lowercased() == "\(key).json".lowercased() ? "\(key).info.json" : "\(key).json"
   }
 
-  /// Whether a member of this name can be what is known of an item.
+  /// True if a member of this name can be what is known of an item.
   static func isInfo(_ name: String) -> Bool {
     let ending = SampleName(name).ending
     return ending == "json" || ending == "info.json"

@@ -198,7 +198,7 @@ extension EngineCache {
     return whole
   }
 
-  /// Whether parts serve that came after the whole, which does not serve any more.
+  /// True if parts serve that came after the whole, which does not serve any more.
   private func answer(_ parts: HeldAnswer, _ question: CacheQuestion, after whole: HeldAnswer) -> Bool {
     if parts.stored.receivedAt < whole.stored.receivedAt { return false }
     return CacheDecision.serves(question.request, stored: parts.stored, now: now)
@@ -309,7 +309,7 @@ extension EngineCache {
 
   func remove(_ held: HeldAnswer) { store.remove(held.key) }
 
-  /// Whether it may still be used, has not been removed, and no other has taken its place.
+  /// True if it may still be used, has not been removed, and no other has taken its place.
   func isHeld(_ held: HeldAnswer) -> Bool {
     mayUse(held.stored) && store.lookup(held.key)?.bodyID == held.hit.bodyID
   }

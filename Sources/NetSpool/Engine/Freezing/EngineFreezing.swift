@@ -57,7 +57,7 @@ extension EngineFreezing {
     return ((try? freezer.store.records(at: now)) ?? []).filter { owns($0.record.request.scope) }
   }
 
-  /// How long the oldest has waited; 0 without one.
+  /// The time that the oldest has waited; 0 without one.
   var ageOfOldest: Microseconds {
     let now = freezer.settings.now()
     var oldest: FrozenRecord?
@@ -115,7 +115,7 @@ extension EngineFreezing {
 }
 
 extension DeadLetter {
-  /// Whether the body was kept: nobody wants that of a cancelled request.
+  /// True if the body was kept: nobody wants that of a cancelled request.
   fileprivate var hasBody: Bool { cause.reason != .cancelled }
 }
 
@@ -128,7 +128,7 @@ struct ThawedRequest: Sendable {
 
   var id: FrozenID
   var ending: Ending
-  /// Whether it may have been delivered before, by a process that ended while its handler ran.
+  /// True if it may have been delivered before, by a process that ended while its handler ran.
   var mayBeRepeated: Bool
 
   var tag: String? {

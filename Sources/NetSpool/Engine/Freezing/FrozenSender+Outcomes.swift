@@ -136,7 +136,7 @@ extension FrozenSender {
   /// Engines that shut down, or whose queue ends, until nothing of them is on its way.
   struct Leaving {
     let isMeant: (NetworkEngine) -> Bool
-    /// Whether the handlers of endings that were told are waited for.
+    /// True if the handlers of endings that were told are waited for.
     let awaitsHandlers: Bool
     /// Then it is not waited for any longer, by the clock of the system.
     let lateAt: Microseconds

@@ -32,7 +32,7 @@ extension FrozenSender {
   /// Beyond so many, those that are open are forgotten.
   private static let waysMax = 1_000
 
-  /// Whether a request may go now; if not, it is woken when it may.
+  /// True if a request may go now; if not, it is woken when it may.
   func isOpen(_ engine: NetworkEngine, _ id: FrozenID, _ url: String) -> Bool {
     let way = Way(engine, url)
     switch ways[way]?.state {

@@ -17,7 +17,7 @@ final class FrozenSpool {
   struct Travelling {
     var record: FrozenRecord
     var step: Step?
-    /// Whether nobody wants it any more: decided as soon as the step is written.
+    /// True if nobody wants it any more: decided as soon as the step is written.
     var isUnwanted = false
   }
 
@@ -153,7 +153,7 @@ extension DeadLetter {
 /// The sender of what a spool releases, which hears what came of it. All calls come on the spool's thread, from inside
 /// one of its methods.
 protocol FrozenSpoolOwner: AnyObject {
-  /// Whether there is use in an attempt now. False: it waits, and its lane with it, for `FrozenSpool.wake` or `thaw`.
+  /// True if there is use in an attempt now. False: it waits, and its lane with it, for `FrozenSpool.wake` or `thaw`.
   func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool
   /// The attempt is recorded: now its bytes may leave. Answered by `FrozenSpool.didEnd`, once.
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8])

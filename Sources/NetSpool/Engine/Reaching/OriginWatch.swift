@@ -47,7 +47,7 @@ final class OriginWatch {
 
   var isAwaited: Bool { !(waiters.isEmpty && routeWaiters.isEmpty) }
 
-  /// Whether anything but this machine is needed to get there.
+  /// True if anything but this machine is needed to get there.
   static func needsRoute(_ origin: Origin, _ settings: HandleSettings) -> Bool {
     needsRoute(origin.text, isSecure: origin.isSecure, settings)
   }

@@ -28,9 +28,9 @@ struct CacheSharedState: InboxWork, ~Copyable {
   var statistics = CacheStatistics()
   /// By chance: counted on from a clock that was set back, bodies would get the numbers of others.
   var nextBodyID = UInt64.random(in: 1 << 32..<1 << 62)
-  /// Whether it waits to have more changes in its next commit: they need not wake it.
+  /// True if it waits to have more changes in its next commit: they need not wake it.
   var isGathering = false
-  /// Whether a caller waits for work that is in the queue.
+  /// True if a caller waits for work that is in the queue.
   var isUrgent = false
   /// Snapshots have begun, or can end, since the store thread looked last.
   var haveViewsChanged = false

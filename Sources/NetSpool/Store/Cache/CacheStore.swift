@@ -104,7 +104,7 @@ extension CacheStore {
   @discardableResult
   func removeResource(_ resource: UInt64) -> Bool { isUsable && core.removeResource(resource) }
 
-  /// Whether something is stored of a resource. Waits for the disk.
+  /// True if something is stored of a resource. Waits for the disk.
   func holds(_ resource: UInt64) -> Bool { isUsable && core.holds(resource) }
 
   /// The changes of this process so far, and whether there may have been others of a resource since.
@@ -199,7 +199,7 @@ struct CacheStoreSettings: Sendable {
   var lookPatience: Microseconds = 1_000_000
   /// Entries that one transaction takes out of those that were removed by a pattern. 1,000.
   var removedAtOnce = 1_000
-  /// How long another process may take to sweep out what it has removed, before this one does so. 10 s.
+  /// The time that another process may take to sweep out what it has removed, before this one does so. 10 s.
   var sweepPatience: Microseconds = 10_000_000
   /// What the patterns of removals mean, the same in all processes; the beginning of a full key unless set.
   var match: @Sendable (_ pattern: [UInt8]) -> KeyMatch = { pattern in { key, _ in key.begins(with: pattern) }

@@ -125,7 +125,7 @@ extension CacheStoreCore {
     return .miss
   }
 
-  /// Whether something is stored of a resource. True when the disk does not say.
+  /// True if something is stored of a resource, and when the disk does not say.
   func holds(_ resource: UInt64) -> Bool {
     withViews { views in
       settings.onDisk?()
@@ -153,7 +153,7 @@ extension CacheStoreCore {
     return snapshot
   }
 
-  /// Whether it knows all that is removed, and all that is stored.
+  /// True if it knows all that is removed, and all that is stored.
   private func isNewest(_ snapshot: Snapshot) -> Bool {
     snapshot.commit == environment.newestCommit
       && snapshot.removalMark == removalMark.load(ordering: .acquiring)

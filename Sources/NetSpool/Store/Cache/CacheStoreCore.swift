@@ -11,7 +11,7 @@ final class CacheStoreCore: Sendable {
   let views = BusyMutex(StoreViews())
   /// Somebody has waited for the views in vain, and nobody has had them since.
   let areViewsStuck = Atomic(false)
-  /// How many changes this process has made; counted under `shared`.
+  /// The number of changes that this process has made; counted under `shared`.
   let mark = Atomic<UInt64>(0)
   /// Where that stood when entries were removed by what they are: older snapshots do not know.
   let removalMark = Atomic<UInt64>(0)
@@ -146,7 +146,7 @@ extension CacheStoreCore {
 
   func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
 
-  /// Whether this process has changed something of a resource since, or perhaps of another.
+  /// True if this process has changed something of a resource since, or perhaps of another.
   func hasChanged(_ resource: UInt64, since mark: UInt64) -> Bool {
     shared.withLock { $0.marks.hasChanged(resource, since: mark) }
   }

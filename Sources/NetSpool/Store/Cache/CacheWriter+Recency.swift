@@ -26,7 +26,7 @@ extension CacheWriter {
     try transaction.put(record.rawBytes, at: key.recordKey, in: databases.entries)
   }
 
-  /// Whether it may be; used once more, it would be younger than the mark that removes it.
+  /// True if it may be; used once more, it would be younger than the mark that removes it.
   private func isBeingRemoved(_ facts: EntryFacts) -> Bool {
     removals.contains { $0.reaches(namespace: facts.namespace, recency: facts.recency) }
   }

@@ -52,7 +52,7 @@ final class Claimant: Sendable {
     }
   }
 
-  /// How many claims it has.
+  /// The number of its claims.
   var isIdle: Bool { claims.load(ordering: .relaxed) == 0 }
 
   /// To be called several times within `ClaimTable.beat`.

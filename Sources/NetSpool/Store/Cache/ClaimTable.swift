@@ -13,7 +13,7 @@ final class ClaimTable: Sendable {
   /// Of shared memory.
   static let kind = "claims"
   static let wordCount = bucketsStart + bucketCount * bucketWords
-  /// How often an owner says that it is alive.
+  /// The interval at which an owner says that it is alive.
   static let beat: Microseconds = 250_000
 
   private static let layout: UInt64 = 0x0001_6C63_6C6F_6F70
@@ -161,7 +161,7 @@ extension ClaimTable {
     return !isSilent(words[index + 1], for: silenceMax, now)
   }
 
-  /// Whether a moment is long ago; one of the future comes from before the machine was started.
+  /// True if a moment is long ago; one of the future comes from before the machine was started.
   private func isSilent(_ moment: UInt64, for time: Microseconds, _ now: Microseconds) -> Bool {
     let (moment, now) = (moment, UInt64(now))
     // Another may have looked at the clock a little later.

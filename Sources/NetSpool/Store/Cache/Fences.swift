@@ -77,7 +77,7 @@ extension CacheWriter {
     try transaction.put(scratch.rawBytes, at: RecordKey(integer: resource), in: databases.fences)
   }
 
-  /// Whether what was asked for at a moment is older than a change of which another process has told.
+  /// True if what was asked for at a moment is older than a change of which another process has told.
   func holdsBack(
     _ resource: UInt64, askedAt moment: Microseconds, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> Bool {

@@ -7,7 +7,7 @@
 //   26  1  1: a pattern follows; 0: all entries are meant
 //   27     pattern
 
-/// Whether an entry is meant, by its full key and what is stored beside its body.
+/// True if an entry is meant, by its full key and what is stored beside its body.
 typealias KeyMatch = @Sendable (_ fullKey: RawSpan, _ metadata: RawSpan) -> Bool
 
 /// Entries that were removed by what they are, and still stand in the trees.
@@ -64,7 +64,7 @@ struct Removal: Sendable {
     return bytes
   }
 
-  /// Whether an entry may be meant, without a look at its key.
+  /// True if an entry may be meant, without a look at its key.
   func reaches(namespace: UInt16, recency: UInt64) -> Bool {
     namespace == self.namespace && recency <= youngest
   }
@@ -72,7 +72,7 @@ struct Removal: Sendable {
   /// Of an entry that it reaches.
   func means(_ fullKey: RawSpan, _ metadata: RawSpan) -> Bool { matches?(fullKey, metadata) ?? true }
 
-  /// Whether its maker should be done with it by now, or the machine was started anew.
+  /// True if its maker should be done with it by now, or the machine was started anew.
   func isAbandoned(now: Microseconds, after patience: Microseconds) -> Bool {
     madeAt > now || now - madeAt >= patience
   }

@@ -36,7 +36,7 @@ final class StoreLooker: Sendable {
     return isTaken ?? false
   }
 
-  /// Whether it is at one job for too long.
+  /// True if it is at one job for too long.
   var isStuck: Bool { inbox.withLock { isStuck($0) } }
 
   private func isStuck(_ jobs: Jobs) -> Bool {

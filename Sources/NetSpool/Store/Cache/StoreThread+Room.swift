@@ -63,7 +63,7 @@ extension StoreThread {
     batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
   }
 
-  /// How long the file may become.
+  /// The longest that the file may become.
   private var lengthMax: Int {
     let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
     return min(allowed, Environment.fileBytesMax)

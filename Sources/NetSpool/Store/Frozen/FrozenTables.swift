@@ -118,7 +118,7 @@ struct FrozenRow: Sendable, Equatable {
   static let headerBytes = 72
   static let version: UInt8 = 1
 
-  /// Whether a whole row was written by a later release.
+  /// True if a whole row was written by a later release.
   static func isLater(_ value: RawSpan) -> Bool { value.byte(at: 8) > version }
 
   static func isWhole(_ value: RawSpan, _ number: UInt64) -> Bool {

@@ -69,14 +69,14 @@ extension Environment {
     return UInt64(unsafe information.me_last_txnid)
   }
 
-  /// How much of the file is or was in use.
+  /// The part of the file that is or was in use.
   var fileBytes: Int {
     var information = unsafe MDB_envinfo()
     unsafe mdb_env_info(handle.pointer, &information)
     return (Int(unsafe information.me_last_pgno) + 1) * pageBytes
   }
 
-  /// Whether the file is as long as its newest commit says: reading behind the end would be SIGBUS.
+  /// True if the file is as long as its newest commit says: reading behind the end would be SIGBUS.
   var isFileWhole: Bool {
     // Before the length, which only grows: another process may commit in between.
     let needed = max(fileBytes, 2 * pageBytes)

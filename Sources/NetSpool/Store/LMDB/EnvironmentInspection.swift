@@ -39,7 +39,7 @@ struct EnvironmentInspection {
     return try inspect(check, status, stamp)
   }
 
-  /// Whether an empty file was once more than that: one that was just being made says nothing.
+  /// True if an empty file was once more than that: one that was just being made says nothing.
   private var isCutToNothing: Bool { !settings.isDisposable && directory.readStamp()?.state != .opening }
 
   /// Judges a file of somebody else's, or one whose stamp is gone: what was left undone is unknown.

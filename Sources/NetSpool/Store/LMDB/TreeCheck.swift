@@ -159,7 +159,7 @@ final class PageFile {
     return newest
   }
 
-  /// How many whole pages it has. What LMDB counts may be more, by free pages that it never wrote.
+  /// The number of its whole pages. What LMDB counts may be more, by free pages that it never wrote.
   func pageCount() throws(TreeDamage) -> UInt64 {
     guard let bytes = (try? FileStatus(of: data))?.bytes else { throw TreeDamage("file too short") }
     return UInt64(bytes) / UInt64(MetaPage.pageBytes)

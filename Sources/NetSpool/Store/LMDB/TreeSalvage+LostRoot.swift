@@ -62,7 +62,7 @@ extension TreeSalvage {
     return (page.rawBytes.integer(at: last.offset + TreeNode.headerBytes), free)
   }
 
-  /// How many records of trees are on pages that are gone.
+  /// The number of records of trees on pages that are gone.
   private func missing(_ trees: [TreeRoot]) -> UInt64 {
     trees.reduce(0) { missing, tree in
       if tree.root == TreeRoot.none { return missing }

@@ -15,7 +15,7 @@ struct LargeValue: Sendable, Equatable {
   static let overflowFlag: UInt16 = 0x04
   static let newFlag: UInt16 = 0x10
 
-  /// How many pages so many bytes need.
+  /// The number of pages that so many bytes need.
   static func pages(forBytes bytes: Int, pageBytes: Int) -> Int {
     (headerBytes + max(bytes, pageBytes / 2) + pageBytes - 1) / pageBytes
   }
@@ -65,7 +65,7 @@ extension WriteTransaction {
     return .removed
   }
 
-  /// Whether all values with pages of their own can be freed: LMDB ends the process at the first whose header is not
+  /// True if all values with pages of their own can be freed: LMDB ends the process at the first whose header is not
   /// what it wrote.
   func hasWholeLargeValues(in database: Database) throws(StoreError) -> Bool {
     var cursor: OpaquePointer?

@@ -4,7 +4,7 @@ internal import Synchronization
 @unsafe struct LeaseRanges {
   var metadata: UnsafeRawBufferPointer
   var body: UnsafeRawBufferPointer
-  /// Whether the bytes stand in memory of their own, not in the map.
+  /// True if the bytes stand in memory of their own, not in the map.
   var isCopy = false
 }
 

@@ -106,7 +106,7 @@ struct LeaseSlots: ~Copyable {
     return all[start...].firstIndex { $0.copyOut() }.map { $0 + 1 }
   }
 
-  /// Whether any needs the map, when no further one will begin.
+  /// True if any needs the map, when no further one will begin.
   mutating func needMap() -> Bool {
     while checked < all.count, !all[checked].holdsMap { checked += 1 }
     return checked < all.count

@@ -26,7 +26,7 @@ internal import Synchronization
   private let state: BusyMutex<State>
   /// The first of a list of leases that have ended. Taken as a whole, so nobody who joins it needs a lock.
   private let ended = Atomic<Int>(Lease.none)
-  /// Whether it is not current any more: then the last lease ends it.
+  /// True if it is not current any more: then the last lease ends it.
   private let isRetired = Atomic(false)
   /// Has the store thread call `endIfUnused`; false when there is none any more.
   private let endSoon: @Sendable () -> Bool
@@ -125,7 +125,7 @@ extension Snapshot {
     case entry(EntryFacts, LeaseRanges)
   }
 
-  /// Whether what was asked for at a moment is older than a change that the store knows of.
+  /// True if what was asked for at a moment is older than a change that the store knows of.
   func holdsBack(_ resource: UInt64, askedAt moment: Microseconds, _ databases: CacheDatabases) -> Bool {
     state.withLock { state in
       guard state.transaction != nil, moment != .max else { return false }
@@ -312,7 +312,7 @@ struct FoundEntry {
   let facts: EntryFacts
   let lease: Lease
   let place: StoredPosition
-  /// Whether its large value has been compared with its checksum.
+  /// True if its large value has been compared with its checksum.
   let isVerified: Bool
 }
 

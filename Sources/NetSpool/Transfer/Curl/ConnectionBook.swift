@@ -57,7 +57,7 @@ enum StraySocket {
     return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) == 1 ? byte : nil
   }
 
-  /// Whether it leads to another machine, or could. libcurl has sockets for its own purposes as well.
+  /// True if it leads to another machine, or could. libcurl has sockets for its own purposes as well.
   static func isConnection(_ descriptor: Int32) -> Bool {
     var domain: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
@@ -65,7 +65,7 @@ enum StraySocket {
     return result == 0 && (domain == AF_INET || domain == AF_INET6)
   }
 
-  /// Whether it has a peer (getpeername(2)).
+  /// True if it has a peer (getpeername(2)).
   static func isConnected(_ descriptor: Int32) -> Bool {
     var bytes = [UInt8](repeating: 0, count: MemoryLayout<sockaddr_storage>.size)
     var size = socklen_t(bytes.count)

@@ -30,7 +30,7 @@ struct ConnectionWay: Sendable, Hashable {
     return addresses["\(host):\(port)"] ?? addresses[host]
   }
 
-  /// Whether the way to an origin ends on this machine.
+  /// True if the way to an origin ends on this machine.
   func isLoopback(_ origin: URLPieces.Origin) -> Bool {
     if unixSocket != nil { return true }
     guard let addresses = addresses(of: origin.host, port: origin.port) else { return origin.isLoopback }

@@ -43,9 +43,9 @@ final class MultiHandle {
   private var idleTimer: LoopTimer?
   private let idleMax: Microseconds
   var isUnused: Bool { running == 0 }
-  /// How many transfers were made for it, one for each host at least.
+  /// The number of transfers that were made for it, one for each host at least.
   var transfersMade = 0
-  /// Whether it has a successor, and begins nothing new.
+  /// True if it has a successor, and begins nothing new.
   var isRetired = false
 
   /// What all its handles share, if cookies are kept; else there is one for each origin.

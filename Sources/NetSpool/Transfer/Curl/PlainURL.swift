@@ -80,7 +80,7 @@ enum PlainURL {
     return dots == 3 && digits > 0
   }
 
-  /// Whether the host ends in a number (WHATWG URL, section 3.5) and is not an address of four plain ones.
+  /// True if the host ends in a number (WHATWG URL, section 3.5) and is not an address of four plain ones.
   static func isUnwrittenAddress(_ host: String) -> Bool {
     let bytes = host.utf8.span
     var start = bytes.count

@@ -67,9 +67,9 @@ struct ProxySettings: Sendable, Hashable {
 
   init(url: String) { self.url = url }
 
-  /// Whether the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
+  /// True if the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
   var isHTTP: Bool { url.hasPrefix("http") }
 
-  /// Whether the proxy asks for an answer to its challenge, which libcurl gives by itself.
+  /// True if the proxy asks for an answer to its challenge, which libcurl gives by itself.
   var hasRounds: Bool { account.map { $0.scheme != .basic } ?? false }
 }

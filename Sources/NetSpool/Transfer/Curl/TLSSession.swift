@@ -25,14 +25,14 @@ struct TLSSession {
     isOpenSSL = backend == CURLSSLBACKEND_OPENSSL
   }
 
-  /// Whether it holds bytes that nobody has read: SSL_has_pending(3), gnutls_record_check_pending(3).
+  /// True if it holds bytes that nobody has read: SSL_has_pending(3), gnutls_record_check_pending(3).
   var hasUnreadBytes: Bool {
     guard let pending = unsafe isOpenSSL ? Self.pendingOpenSSL : Self.pendingGnuTLS else { return false }
     // OpenSSL's has 32 bits.
     return unsafe Int32(truncatingIfNeeded: pending(session)) > 0
   }
 
-  /// Whether it has agreed on HTTP/2 (RFC 7301): SSL_get0_alpn_selected(3). Only OpenSSL can be asked; what others have agreed on
+  /// True if it has agreed on HTTP/2 (RFC 7301): SSL_get0_alpn_selected(3). Only OpenSSL can be asked; what others have agreed on
   /// counts as that, whose connections may speak at any time.
   var speaksHTTP2: Bool {
     guard isOpenSSL, let agreed = unsafe Self.agreedOpenSSL else { return true }

@@ -44,7 +44,7 @@ struct HeaderParser: Sendable {
   var version = ResponseHead.Version.http11
   var status = 0
   var fields = Headers()
-  /// Whether the field before was one of those that decide where the body ends.
+  /// True if the field before was one of those that decide where the body ends.
   var lastFieldFrames = false
   var sectionBytes = 0
   var sectionLines = 0
@@ -61,7 +61,7 @@ struct HeaderParser: Sendable {
   /// A status line has come, and nothing after it.
   var expectsFirstField: Bool { phase == .fields && sectionLines == 0 }
 
-  /// Whether anything at all has arrived.
+  /// True if anything at all has arrived.
   var hasBegun: Bool { phase != .statusLine || informationalCount > 0 || !pending.isEmpty }
 
   /// Ready for the next answer; settings are kept, `expectsConnectReply` as it stands.

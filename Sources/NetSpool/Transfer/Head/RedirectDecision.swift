@@ -138,7 +138,7 @@ struct RedirectHop: Sendable, Hashable {
   /// The method became GET, so nothing that described a body is left.
   let dropsContentFields: Bool
 
-  /// Whether a request field goes along. Across origins only an allow-list does, because no list of
+  /// True if a request field goes along. Across origins only an allow-list does, because no list of
   /// secrets is ever complete: `X-Api-Key` is as secret as `Authorization`.
   func keeps(_ name: some Collection<UInt8>) -> Bool {
     let name = name.map(\.asciiLowercased)

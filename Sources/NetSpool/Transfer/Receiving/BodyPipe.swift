@@ -24,7 +24,7 @@ final class BodyPipe: Sendable {
     var given: [UInt8] = []
     /// The loop was refused some, and wants to hear of room.
     var isLoopWaiting = false
-    /// Whether nobody will read any more.
+    /// True if nobody will read any more.
     var isLeft = false
     var result: Result<NetworkResponse, NetworkError>?
     var readers: [CheckedContinuation<Void, Never>] = []

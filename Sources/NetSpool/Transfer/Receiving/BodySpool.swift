@@ -50,7 +50,7 @@ final class BodySpool: Sink {
   private var file: SpoolFile?
   /// The bytes that are in the file.
   private var written = 0
-  /// How many read what is spooled.
+  /// The number of readers of what is spooled.
   var readers = 0
   private var waiters: [() -> Void] = []
   private var isOverdue = false

@@ -144,7 +144,7 @@ struct PartNote: Equatable, Sendable {
     validator = lines[3] == "-" ? nil : String(lines[3])
   }
 
-  /// Whether its part may be gone on with.
+  /// True if its part may be gone on with.
   func isOf(_ url: String) -> Bool {
     boot == Self.thisBoot && urlDigest == Hexadecimal.text(SHA256.digest(of: url))
   }

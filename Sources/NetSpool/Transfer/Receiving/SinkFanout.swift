@@ -139,7 +139,7 @@ extension SinkFanout {
     for branch in branches { branch.seen = Progress() }
   }
 
-  /// How long none of the sinks has got on. Asked again and again while they are waited for.
+  /// The time that none of the sinks has got on. Asked again and again while they are waited for.
   func standstill(now: Microseconds) -> Microseconds {
     seen.look(branches.reduce(0) { $0 + $1.progress }, now: now)
   }
@@ -190,7 +190,7 @@ final class SinkBranch {
   var progress: Int64 { sink.progress }
   var waitsForReader: Bool { sink.waitsForReader }
 
-  /// How long it has not got on.
+  /// The time that it has not got on.
   func standstill(now: Microseconds) -> Microseconds { seen.look(progress, now: now) }
   var isFollowed: Bool { sink.isFollowed }
 
