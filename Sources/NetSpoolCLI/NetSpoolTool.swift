@@ -59,7 +59,7 @@ import Synchronization
   }
 
   /// The command that a command line and the configuration file ask for. A value of the file that is wrong is told with its
-  /// line, as nobody finds it on the command line.
+  /// line, as the user does not find it on the command line.
   private static func command(_ words: [String]) throws -> any ParsableCommand {
     let whole: [String]
     do { whole = try ConfigFile.completed(words, .process) } catch { fail("\(error)", .status(of: error)) }

@@ -68,7 +68,7 @@ extension NetworkImage {
 
   private func check(_ maxSide: Int, _ limits: ThumbnailLimits) throws(NetworkError) {
     try ThumbnailTransform(maxSide: maxSide).check()
-    do throws(PictureRejection) { try limits.check(self) } catch { throw .rejected(error.rawValue, nil) }
+    do throws(PictureRejection) { try limits.check(self) } catch { throw .rejected(error.cause, nil) }
   }
 
   private func unpack(
@@ -79,7 +79,7 @@ extension NetworkImage {
       let picture = try LibraryDecoder.unpack(body, maxSide: maxSide, limits, isUnwanted: isUnwanted)
       return ImagePixels(width: picture.width, height: picture.height, bytes: picture.bytes)
     } catch {
-      throw .rejected(error.rawValue, nil)
+      throw .rejected(error.cause, nil)
     }
   }
 }

@@ -104,7 +104,7 @@ extension ThumbnailOperation {
     do throws(PictureRejection) {
       try limits.check(image)
     } catch {
-      return end(.failure(.rejected(error.rawValue, response)))
+      return end(.failure(.rejected(error.cause, response)))
     }
     let bytes = (image?.decodedPixels ?? 0) * 4
     let job = PicturePool.Job(bytes: bytes) { [self] in make(response) }
@@ -141,7 +141,7 @@ extension ThumbnailOperation {
       guard let thumbnail = NetworkThumbnail(picture.bytes, of: response) else { throw .damaged }
       end(.success(thumbnail))
     } catch {
-      end(.failure(.rejected(error.reason, response, error.code)))
+      end(.failure(.rejected(error.cause, response, error.code)))
     }
   }
 }
@@ -156,6 +156,6 @@ extension PictureRejection {
     }
   }
 
-  fileprivate var reason: String { code == .imageRejected ? rawValue : "decoder" }
+  var cause: NetworkError.Cause { code == .imageRejected ? NetworkError.Cause(rawValue) : .decoder }
 }
 #endif

@@ -111,13 +111,13 @@ public struct FrozenTicket: Sendable, Hashable {
   /// be asked for any number of times.
   public var outcome: Result<NetworkResponse, NetworkError> {
     get async {
-      guard let operation else { return .failure(NetworkError(.engineClosed, reason: "frozen")) }
+      guard let operation else { return .failure(NetworkError(.engineClosed, cause: .frozen)) }
       let answer = FirstAnswer<Result<NetworkResponse, NetworkError>>()
       operation.onFinal { answer.give($0) }
       return await withTaskCancellationHandler {
         await answer.value
       } onCancel: {
-        answer.give(.failure(NetworkError(.cancelled, reason: "frozen")))
+        answer.give(.failure(NetworkError(.cancelled, cause: .frozen)))
       }
     }
   }

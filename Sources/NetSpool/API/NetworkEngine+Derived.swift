@@ -64,14 +64,19 @@ extension NetworkError {
     digest.update(response.body.bytes)
     let found = Hexadecimal.text(digest.finish())
     if found == expected.lowercased() { return nil }
-    return rejected("the SHA-256 is \(found) instead of \(expected)", response, .digestMismatch)
+    let reason = "the SHA-256 is \(found) instead of \(expected)"
+    return NetworkError(.digestMismatch, reason: reason, sendState: .answered).about(response)
   }
 
   /// A picture that came, and that nothing can or may be made of.
-  package static func rejected(_ reason: String, _ response: NetworkResponse?, _ code: Code = .imageRejected)
+  package static func rejected(_ cause: Cause?, _ response: NetworkResponse?, _ code: Code = .imageRejected)
     -> NetworkError
   {
-    var error = NetworkError(code, reason: reason, sendState: .answered)
+    NetworkError(code, cause: cause, sendState: .answered).about(response)
+  }
+
+  private func about(_ response: NetworkResponse?) -> NetworkError {
+    var error = self
     error.response = response
     error.url = response?.finalURL
     return error

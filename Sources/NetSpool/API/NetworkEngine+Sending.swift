@@ -80,7 +80,7 @@ extension NetworkEngine {
   /// ``NetworkOperation/again()``. Costs about a microsecond; a body is encoded, and files are looked at, here.
   public func enqueue(_ operation: NetworkOperation) {
     if operation.enqueue() || operation.state != .finished { return }
-    let failure = NetworkError(.invalidRequest, reason: "enqueued").about(operation.request.url)
+    let failure = NetworkError(.invalidRequest, cause: .enqueued).about(operation.request.url)
     deliverLate { [self] in configuration.onUnhandledFailure?(failure) }
   }
 

@@ -1,7 +1,7 @@
 /// Why an operation did not end with an answer that counts as a success.
 ///
-/// `code` is one word and stable; `reason` says more; `underlying` keeps the C library's own number.
-/// Every operation that fails delivers exactly one of these, on the engine's delivery target.
+/// `code` is one word and stable, and so is `cause` within it; `reason` says more, to people; `underlying` keeps the
+/// C library's own number. Every operation that fails delivers exactly one of these, on the engine's delivery target.
 public struct NetworkError: Error, Sendable {
   private struct Details: Sendable {
     var code: Code
@@ -31,13 +31,13 @@ public struct NetworkError: Error, Sendable {
     underlying: Underlying? = nil, sendState: SendState = .notSent
   ) {
     self.init(
-      code, reason: reason ?? subject ?? cause?.rawValue, underlying: underlying, sendState: sendState)
+      code, reason: reason ?? subject ?? cause?.description, underlying: underlying, sendState: sendState)
     details[0].cause = cause
     details[0].subject = subject
   }
 
-  /// Nil when the code says all that counts.
-  package var cause: Cause? { details[0].cause }
+  /// The cause within the code, for logic. Nil when the code says all that counts.
+  public var cause: Cause? { details[0].cause }
 
   /// The name that others have for it: the number of the process that has a store, the text of a stream's error. Else nil.
   package var subject: String? { details[0].subject }

@@ -118,7 +118,7 @@ extension NetworkEngine {
     operation.tag = tag
     operation.demandImage()
     let response = try await response(for: operation)
-    guard var image = response.image else { throw NetworkError(.decodeFailed, reason: "notAnImage") }
+    guard var image = response.image else { throw NetworkError(.decodeFailed, cause: .notAnImage) }
     image.operationID = operation.id
     return image
   }

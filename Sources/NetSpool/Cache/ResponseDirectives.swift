@@ -83,7 +83,7 @@ struct ResponseDirectives: Equatable {
 ///
 /// What is not of this form is never lost silently: a directive with something behind it is handed out as
 /// not well formed, and a quoted string that does not end hides nothing that follows its quote, so that
-/// nobody can slip a `no-store` past.
+/// no `no-store` can be slipped past.
 struct DirectiveReader {
   struct Directive {
     /// In lower case.

@@ -88,7 +88,7 @@ enum StoreDecision {
 }
 
 extension StoreDecision {
-  /// One exchange, as it went.
+  /// An exchange, as it went.
   struct Exchange {
     var request: CacheRequest
     /// All fields that were sent, also those that the engine added: Vary may name any of them.

@@ -122,7 +122,7 @@ extension StoredResponse {
   /// `resident_time` in milliseconds: since receipt or the last validation.
   ///
   /// The section takes a local clock that only moves forward. A small step back (NTP) is no residence; after
-  /// a large one nobody knows how long it was, which `clockWasSetBack` answers with staleness.
+  /// a large one it is not known how long it was, which `clockWasSetBack` answers with staleness.
   func residentTime(at now: Int64) -> Int64 { max(0, now.subtractingSaturated(receivedAt)) }
 
   /// The local clock has been set back behind the receipt by more than a usual correction.

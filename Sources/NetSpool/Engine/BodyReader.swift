@@ -19,7 +19,7 @@ final class BodyReader: Sendable {
         return sink
       })
     guard isAttached else {
-      var failure = NetworkError(.invalidRequest, reason: "enqueued")
+      var failure = NetworkError(.invalidRequest, cause: .enqueued)
       if case .failure(let ending)? = operation.shared.withLock({ $0.outcome }) { failure = ending }
       pipe.end(.failure(failure))
       throw failure
@@ -27,7 +27,7 @@ final class BodyReader: Sendable {
     operation.onEnd { pipe.end($0) }
   }
 
-  /// Leaves the pipe, as nobody can read any more.
+  /// Leaves the pipe, as no caller can read any more.
   deinit { leave() }
 
   func leave() {

@@ -42,7 +42,7 @@ struct Ending {
     failure ?? answer.flatMap { $0.head.status >= 300 ? NetworkError(status: $0) : nil }
   }
 
-  /// For one of those who share it; the last of them gets the answer itself, and no copy.
+  /// For an operation that shares it; the last of them gets the answer itself, and no copy.
   consuming func outcome(for recipient: NetworkOperation) -> NetworkOperation.Outcome {
     var answer = answer.take()
     answer?.metrics.endToEndTime = MonotonicClock.now - recipient.loop.submittedAt
@@ -104,7 +104,7 @@ extension Scheduler {
   /// So many who share an answer get it in the turn in which it is there.
   private static let handedOutMax = 256
 
-  /// One that has left meanwhile has had its end.
+  /// An operation that has left meanwhile has had its end.
   private func hand(_ ending: consuming Ending, to waiter: NetworkOperation, of leader: NetworkOperation) {
     guard waiter.leader === leader else { return }
     move(waiter, to: .ended)
@@ -122,7 +122,7 @@ extension Scheduler {
     conclude(recipient, outcome)
   }
 
-  /// Gives those who share the exchange and want no other attempt what there is; the others go on.
+  /// Gives the operations that share the exchange and want no other attempt what there is; the others go on.
   func endImpatient(
     _ leader: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?, _ cause: FailedAttempt.Cause
   ) {
@@ -138,7 +138,7 @@ extension Scheduler {
 
   // MARK: Those that read a spool
 
-  /// The exchange is over. Those who read its spool end when they have read it, and with a failure at once.
+  /// The exchange is over. The operations that read its spool end when they have read it, and with a failure at once.
   func letFollowersEnd(_ leader: NetworkOperation, _ ending: Ending) {
     for follower in leader.loop.waiters {
       guard case .following(leader, let playback) = follower.loop.phase else { continue }
@@ -198,7 +198,7 @@ struct StoreDuty: Sendable {
 }
 
 extension Scheduler {
-  /// Ends an operation and those who follow it with an answer from the cache; streams get its body.
+  /// Ends an operation and those that follow it with an answer from the cache; streams get its body.
   func answer(_ operation: NetworkOperation, _ response: NetworkResponse) -> Step {
     if (300..<400).contains(response.head.status), response.head.status != 304 {
       let next = successors.redirect(operation, response.head)
@@ -233,13 +233,13 @@ extension Scheduler {
 
   // MARK: Before its user hears of an ending
 
-  /// A store that is slow, or that another process keeps, holds nobody up for longer: with an answer that is stored, or
-  /// without.
+  /// A store that is slow, or that another process keeps, holds no operation up for longer: with an answer that is stored,
+  /// or without.
   private static let recordingMilliseconds: UInt64 = 50
   private static let storingMilliseconds: UInt64 = 1_000
 
-  /// Ends an operation once the store has done what belongs to the answer. What it made worthless is written down: whoever
-  /// hears of the ending may exit at once, or ask another process, and must not find what was there. What is stored is found.
+  /// Ends an operation once the store has done what belongs to the answer. What it made worthless is written down: a caller
+  /// told of the ending may exit at once, or ask another process, and must not find what was there. What is stored is found.
   func record(_ operation: NetworkOperation, _ ending: Ending) {
     guard let duties = operation.loop.extras?.unwritten else { return publish(operation, ending) }
     operation.loop.extras?.unwritten = []
@@ -265,7 +265,7 @@ extension Scheduler {
 extension NetworkOperation {
   /// What is to be done for one that has ended.
   struct Duties {
-    /// Somebody listens to its states, and this one is new.
+    /// A handler listens to its states, and this one is new.
     fileprivate var isStateHeard: Bool
     /// Its end may be told on any thread.
     fileprivate var isAwaited: Bool

@@ -72,10 +72,10 @@ struct EngineRooms {
     if room.isUnused { rooms[engine.id] = nil } else { freed.append(engine.id) }
   }
 
-  /// Some wait for streams of their engine to end, which may be another loop's and tell nobody here.
+  /// Operations wait for streams of their engine to end, which may be another loop's and do not tell this one.
   var waitForStreams: Bool { rooms.values.contains { $0.waitsForStreams } }
 
-  /// Those that wait for streams may have room by now.
+  /// Operations that wait for streams may have room by now.
   mutating func lookAtStreams() {
     for (id, room) in rooms
     where room.waitsForStreams && room.places(streamsMax) > 0 && !freed.contains(id) {
@@ -121,9 +121,9 @@ struct EngineRooms {
     return nil
   }
 
-  /// Somebody's turn has come again.
+  /// The turn of a waiting operation has come again.
   var hasReady: Bool { isUrgent && !freed.isEmpty }
-  /// There is room, and somebody who waits for it: those whose turn had come may have ended, or be paused, without taking it.
+  /// There is room, and an operation waits for it: those whose turn had come may have ended, or be paused, without taking it.
   var hasPatient: Bool { !isUrgent && !freed.isEmpty }
 
   /// Takes those whose turn has come again, in order: as many as there may be room for.
@@ -178,7 +178,7 @@ struct EngineSeats: ~Copyable, Sendable {
 
 // MARK: Counting
 
-/// What each engine has taken, for those who ask. Any thread.
+/// Counts of what each engine has taken. Any thread.
 struct EngineCounters: Sendable {
   let deliveries = BudgetCounter()
   let streams = BudgetCounter()

@@ -83,7 +83,7 @@ final class ExchangeHistory {
     (queueDeadline, ownTotal) = (nil, nil)
   }
 
-  /// The name is known, or nobody waits for it any more; the time counts against the total.
+  /// The name is known, or the operation waits for it no more; the time counts against the total.
   func didWaitForName(_ time: Microseconds) {
     lookupTime += time
     spent += time

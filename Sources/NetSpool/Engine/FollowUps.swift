@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// Work that goes on with an answer once its operation has ended: NetSpoolImages makes thumbnails. Any thread.
 package protocol FollowUp: AnyObject, Sendable {
-  /// Whose answer it is.
+  /// The owner of the answer.
   var operation: NetworkOperation { get }
   /// Ends it, with its final event. Nothing happens once it has ended.
   func end(with failure: NetworkError)
@@ -41,7 +41,7 @@ final class FollowUps: Sendable {
     for followUp in theirs { followUp.changePriority(to: priority) }
   }
 
-  /// Those that are at work on an answer; the others end with their operations.
+  /// Ends those that are at work on an answer; the others end with their operations.
   func end(with failure: NetworkError, where matches: (NetworkOperation) -> Bool) {
     let all = state.withLock { $0.all.values.flatMap { $0 } }
     for followUp in all where followUp.operation.hasOutcome && matches(followUp.operation) {
@@ -49,7 +49,7 @@ final class FollowUps: Sendable {
     }
   }
 
-  /// Those that only wait to ask again, which a closed engine no longer does.
+  /// Ends those that only wait to ask again, which a closed engine no longer does.
   func endPauses() {
     let all = state.withLock { $0.all.values.flatMap { $0 } }
     for case let pause as ReconnectPause in all { pause.end(with: NetworkError(.engineClosed)) }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// What an engine does for each of its operations, and its end.
 extension NetworkEngine {
-  /// Somebody hears of every ending.
+  /// An observer hears of every ending.
   var observesEnds: Bool {
     #if Metrics || Tracing
     true
@@ -168,14 +168,14 @@ extension NetworkEngine {
 final class EndedOperations: Sendable {
   private struct State {
     var operations: [NetworkOperation] = []
-    /// Somebody is on the way to the delivery target, or there.
+    /// A delivery is on its way to the target, or there.
     var isFetched = false
   }
 
   private let state = BusyMutex(State())
   private let hasSome = Atomic(false)
 
-  /// True when somebody is on the way already, who takes this one along.
+  /// True when a delivery is on its way already, which takes this one along.
   func add(_ operation: NetworkOperation) -> Bool {
     state.withLock { state in
       state.operations.append(operation)

@@ -9,12 +9,12 @@ extension NetworkOperation {
     /// Its request stays on the disk and is the store's from now on: neither a success nor a failure.
     case handedOver
 
-    /// For those who wait for one of two.
+    /// For callers that wait for one of two.
     var result: Result<NetworkResponse, NetworkError> {
       switch self {
       case .success(let response): .success(response)
       case .failure(let failure): .failure(failure)
-      case .handedOver: .failure(NetworkError(.engineClosed, reason: "frozen"))
+      case .handedOver: .failure(NetworkError(.engineClosed, cause: .frozen))
       }
     }
   }
@@ -132,14 +132,14 @@ extension NetworkOperation {
     var placeWait: BudgetCounter.Wait = -1
     /// Among all operations of its loop, and so one of its origin's users.
     var isListed = false { didSet { origin?.users += isListed ? 1 : -1 } }
-    /// Its own user has left; it goes on for those who share its exchange.
+    /// Its own user has left; it goes on for the operations that share its exchange.
     var isDetached = false
     /// Its user has left for a while only.
     var absence = Absence.none
     /// None can be added once the queue has it.
     var hasStreams = false
     var hasSinks = false
-    /// True if nobody waits for it: it brings a stored answer up to date.
+    /// True if no caller waits for it: it brings a stored answer up to date.
     var isRefresh = false
     /// True if it has waited for another's question to the origin, and does not do so again.
     var hasAwaitedValidation = false
@@ -194,7 +194,7 @@ extension NetworkOperation {
 }
 
 extension NetworkOperation {
-  /// True if it sends a frozen request, for nobody.
+  /// True if it sends a frozen request, for no caller.
   var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
 
   func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }

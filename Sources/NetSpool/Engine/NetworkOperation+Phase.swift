@@ -47,7 +47,7 @@ extension NetworkOperation {
     for waiter in loop.waiters where waiter.leader === self { body(waiter) }
   }
 
-  /// Somebody who gets its answer has it streamed.
+  /// A recipient of its answer has it streamed.
   var streamsAnswer: Bool { recipients.contains { $0.hasStreams } }
 
   /// Its origin's width learns from how its exchange goes.
@@ -88,7 +88,7 @@ struct OperationTable: ~Copyable {
 
   /// When the last came, a little later than the one before.
   var lastSubmittedAt: Microseconds = 0
-  /// Those that are on their way to other loops, from the end of the turn on.
+  /// The parties that are on their way to other loops, from the end of the turn on.
   var departing: [Party] = []
   /// The sweeps under way.
   private var sweeps: [OperationSweep] = []
@@ -155,7 +155,7 @@ struct OperationTable: ~Copyable {
     }
   }
 
-  /// Returns those that match, collected first: whoever asks is about to end some of them.
+  /// Returns those that match, collected first: the caller is about to end some of them.
   func all(where matches: (NetworkOperation) -> Bool = { _ in true }) -> [NetworkOperation] {
     var found: [NetworkOperation] = []
     forEach { if matches($0) { found.append($0) } }
@@ -259,7 +259,7 @@ extension Scheduler {
     }
   }
 
-  /// Forgets a waiter that goes its own way: it may come to another loop, where nobody else may look at it.
+  /// Forgets a waiter that goes its own way: it may come to another loop, where no other may look at it.
   private func forgetWaiter(_ operation: NetworkOperation, of leader: NetworkOperation) {
     if isAlone { return }
     switch operation.loop.phase {
@@ -268,7 +268,7 @@ extension Scheduler {
     }
   }
 
-  /// A little later, as closures still hold what has just ended, and when nobody is here who would wait meanwhile.
+  /// A little later, as closures still hold what has just ended, and when no operation is here that would wait meanwhile.
   private func giveMemoryBack() {
     timers.after(milliseconds: 1_000) { [unowned self] in
       guard operations.isEmpty else { return giveMemoryBack() }

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Where the trait `Tracing` looks at operations; without it nothing is done here.
 extension NetworkOperation {
-  /// On the thread that enqueues. Not for attempts to send a frozen request, which nobody waits for.
+  /// On the thread that enqueues. Not for attempts to send a frozen request, which no caller waits for.
   func beginTrace(_ request: NetworkRequest) {
     #if Tracing
     if isAttempt { return }

@@ -17,7 +17,7 @@ final class Origin {
   var hold: TimerTable.Key?
   /// When it had.
   var held = HeldTime()
-  /// While it is held: before this nobody's total is over.
+  /// While it is held: before this no operation's total is over.
   var nextTotal: Microseconds = 0
   /// Among the pauses that are counted, and the operations that were seen to wait for its end.
   var pause: BudgetCounter.Wait?
@@ -25,7 +25,7 @@ final class Origin {
   @safe @exclusivity(unchecked) var budget = RetryBudget()
   let name: OriginName
   let isSecure: Bool
-  /// On this machine, where nobody reads along.
+  /// On this machine, where no third party reads along.
   let isLoopback: Bool
   let hasTrailingDot: Bool
   /// How its challenges are answered, by credential.
@@ -50,8 +50,8 @@ final class Origin {
     usedAt = MonotonicClock.now
   }
 
-  /// Leaves the connections with this number to those who are on them. Numbers come again, so that there are few of them: until
-  /// then a connection that is dead has been closed by the last who was on it.
+  /// Leaves the connections with this number to the transfers that are on them. Numbers come again, so that there are few of
+  /// them: until then a connection that is dead has been closed by the last that was on it.
   func leave(_ choice: ConnectionChoice) {
     if choice == .shared(connections) { connections = (connections + 1) % Self.connectionsNumbers }
   }

@@ -85,7 +85,7 @@ final class QueueDriver: Sendable {
     width = count == 1 ? nil : SharedWidth(limit: settings.maximumConcurrent, loops: count)
   }
 
-  /// One loop has everything.
+  /// A single loop has everything.
   var isAlone: Bool { loops.count == 1 }
 
   /// Any thread. Accepts the operation or answers why not.
@@ -94,7 +94,7 @@ final class QueueDriver: Sendable {
     if let failure = port.startIfNeeded() { return failure }
     guard pending.add(1, ordering: .relaxed).newValue <= limit else {
       pending.subtract(1, ordering: .relaxed)
-      return NetworkError(.queueFull, reason: "operations")
+      return NetworkError(.queueFull, cause: .operations)
     }
     guard port.loop.mailbox.send(.submit(operation)) else {
       pending.subtract(1, ordering: .relaxed)
@@ -126,7 +126,7 @@ final class QueueDriver: Sendable {
   var isStarted: Bool { loops.contains { $0.isStarted } }
 
   /// This is a child of fork(2) of a process that has used the library: the loop threads are the parent's, and a queue of the
-  /// child's own would have nobody who delivers, for Dispatch does not work there.
+  /// child's own would have no thread that delivers, for Dispatch does not work there.
   var isOfParent: Bool { ForkGuard.generation > 0 }
 
   /// Ends the loop threads and waits for them; answers how many handles they left open, which must be none.

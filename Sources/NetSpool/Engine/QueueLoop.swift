@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One loop of a queue, as other threads know it: its mailbox, and its thread, which starts with the first command and ends
+/// A loop of a queue, as other threads know it: its mailbox, and its thread, which starts with the first command and ends
 /// with `close`.
 final class QueueLoop: Sendable {
   private enum Life: Sendable {
@@ -53,7 +53,7 @@ final class QueueLoop: Sendable {
         hasStarted.store(true, ordering: .releasing)
         return nil
       } catch {
-        let failure = NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+        let failure = NetworkError(.engineStartFailed, cause: .threads, underlying: .errno(error.errno))
         life = .failed(failure)
         return failure
       }
@@ -63,7 +63,7 @@ final class QueueLoop: Sendable {
   /// Its thread: it has ended.
   func didEnd(handlesLeft: Int) { life.withLock { $0 = .closed(handlesLeft: handlesLeft) } }
 
-  /// Its thread: there is no loop, and nobody will join it.
+  /// Its thread: there is no loop, and no other thread will join it.
   func didFail(_ failure: NetworkError) {
     life.withLock { life in
       if case .running(let thread) = life { thread.detach() }
@@ -71,7 +71,7 @@ final class QueueLoop: Sendable {
     }
   }
 
-  /// Behind everything that was sent to it. The thread is the caller's to join: once it has ended nobody else knows it.
+  /// Behind everything that was sent to it. The thread is the caller's to join: once it has ended nothing else knows it.
   func beginClosing() -> SystemThread? {
     let thread: SystemThread? = life.withLock { life in
       if case .running(let thread) = life { return thread }
@@ -89,7 +89,7 @@ final class QueueLoop: Sendable {
     }
   }
 
-  /// Has the thread end by itself, as nobody will join it.
+  /// Has the thread end by itself, as no other thread will join it.
   func abandon() {
     // First: a thread that has ended can no longer be let go.
     life.withLock { life in

@@ -46,7 +46,7 @@ final class QueueObservers: Sendable {
   }
 }
 
-/// One closure, and what it has still to be told.
+/// A closure, and what it has still to be told.
 private final class Observer<Event: Sendable>: Sendable {
   private let body: @Sendable (Event) -> Void
   private let undelivered = Mutex<[Event]>([])

@@ -33,7 +33,7 @@ struct Repetition {
     return nil
   }
 
-  /// The most patient's of those who share the exchange.
+  /// The most patient policy of the operations that share the exchange.
   static func policy(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
     let own = request.retry ?? operation.engine.configuration.retry
     if operation.loop.waitersLeft == 0 { return own }
@@ -41,7 +41,7 @@ struct Repetition {
     return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
   }
 
-  /// Returns those who share an exchange and want no other attempt.
+  /// Returns the operations that share an exchange and want no other attempt.
   static func impatient(_ leader: NetworkOperation, _ cause: FailedAttempt.Cause) -> [NetworkOperation] {
     guard leader.loop.waitersLeft > 0 else { return [] }
     let attempts = leader.loop.history?.attempts ?? 1

@@ -20,7 +20,7 @@ extension Scheduler {
     return (successors.keepsBody(operation, transfer, head, before: next) ? .collect : .discard, next)
   }
 
-  /// Who gets the body of an answer.
+  /// The use that is made of an answer's body.
   private func bodyUse(_ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead) -> BodyUse {
     let cacheUse = operation.loop.cacheUse
     if let cacheUse, cacheUse.findings.notModified == nil {
@@ -159,7 +159,7 @@ extension Scheduler {
     }
   }
 
-  /// Nothing has been sent, so that nobody hears of it.
+  /// Nothing has been sent, so that no caller hears of it.
   func connectAgain(_ operation: NetworkOperation, _ transfer: Transfer) {
     giveUpSlot(operation, for: .deciding)
     transfer.end(code: nil)
@@ -210,7 +210,7 @@ extension Scheduler {
     letFollowersGo(operation)
   }
 
-  /// Has those who share the answer and have got nothing of it ask for themselves: another's stream takes no more.
+  /// Has the operations that share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
     guard leader.loop.waitersLeft > 0 else { return }
     coalescer.leave(leader)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An operation that goes from one loop to another, and those who share its exchange.
+/// An operation that goes from one loop to another, and the others that share its exchange.
 struct Party: Sendable {
   let leader: NetworkOperation
   let waiters: [NetworkOperation]

@@ -62,7 +62,7 @@ enum HeaderLines {
     ].contains(name.lowercased())
   }
 
-  /// One each, to go behind others.
+  /// A line for each, to go behind others.
   static func each(_ fields: Headers) throws(NetworkError) -> [Line] {
     if fields.count > 0 { try HeaderRules.check(sent: fields) }
     return fields.map(line)

@@ -37,8 +37,8 @@ final class SharedSweeps: Sendable {
 extension QueueDriver {
   /// Has each loop do its part, behind everything that the engine has asked of it, and then calls back, on any thread.
   ///
-  /// Who leaves a loop before it does its part has been sent by then, and so arrives before anything that is sent to the other
-  /// loop once all have done theirs: behind that, nobody is on his way who should have been met.
+  /// An operation that leaves a loop before the loop does its part has been sent by then, and so arrives before anything that
+  /// is sent to the other loop once all have done theirs: behind that, none is on its way that should have been met.
   func sweep(
     of engine: UInt64?, _ doPart: @escaping Action, meets: @escaping SharedSweeps.Catch,
     done: @escaping @Sendable () -> Void = {}

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// The places of a queue with several loops: `maximumConcurrent` for all of them together. A loop takes some when it has
 /// something to start, and gives back in the same turn what it has not filled. Where none is left loops wait for one in turn,
-/// and whoever gives one back has it brought to the first of those that have none, or else to the first: so a loop with much to
-/// do keeps none of them waiting.
+/// and a loop that gives one back has it brought to the first of those that have none, or else to the first: so a loop with
+/// much to do keeps none of them waiting.
 final class SharedWidth: Sendable {
   private struct State {
     var limit: Int

@@ -1,4 +1,4 @@
-/// One-shot timers that are owned until they fire, are cancelled, or the queue closes.
+/// Single-shot timers that are owned until they fire, are cancelled, or the queue closes.
 final class TimerTable {
   typealias Key = Int
 

@@ -1,4 +1,4 @@
-/// What came of a frozen request, as it is kept until somebody has taken it.
+/// The outcome of a frozen request, as it is kept until a caller has taken it.
 struct FrozenOutcome: Sendable, Hashable {
   /// Longer ones are cut after the last field that fits. 16 KiB.
   static let headerBytesMax = 16 << 10

@@ -192,8 +192,8 @@ extension FrozenRecord {
 enum FrozenEvent: Sendable, Hashable {
   /// The request's turn has come: an attempt is recorded. `epoch`: of this opening of the store.
   case launched(epoch: UInt32)
-  /// An answer came, whole. `retryAfter` in seconds. `mayAskAgain`: there is somebody to ask for other
-  /// credentials, and this attempt did not have his answer yet.
+  /// An answer came, whole. `retryAfter` in seconds. `mayAskAgain`: there is a provider to ask for other
+  /// credentials, and this attempt did not have its answer yet.
   case answered(status: Int, retryAfter: Double? = nil, mayAskAgain: Bool = false)
   /// No answer came, or not all of it.
   case failed(NetworkError.Code, NetworkError.SendState)

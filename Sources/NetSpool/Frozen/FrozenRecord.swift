@@ -186,7 +186,7 @@ struct FrozenFacts: Sendable, Hashable {
 }
 
 extension FrozenFacts {
-  /// How old it is, by a clock that does not go back and that nobody sets: a wall clock that is set says nothing.
+  /// Its age, by a clock that does not go back and is never set: a wall clock that is set says nothing.
   func age(at now: FrozenMoment) -> Microseconds {
     min(storedAge + max(0, now.monotonic - agedAt), Self.ageMax)
   }
@@ -238,7 +238,7 @@ extension FrozenFacts {
   }
 }
 
-/// One moment on both clocks: what a record says about time must outlive the boot, so it is wall time, and the wall
+/// A moment on both clocks: what a record says about time must outlive the boot, so it is wall time, and the wall
 /// clock is set by people, so within a boot the other one alone counts.
 struct FrozenMoment: Hashable, Sendable {
   /// Microseconds since 1970.

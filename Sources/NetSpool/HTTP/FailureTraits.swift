@@ -1,5 +1,5 @@
-/// What the parts of the library, and the tool, make of a failure. Exhaustive tables: a new code does not compile until
-/// somebody has said here what it means to each of them.
+/// The meaning of a failure to the parts of the library, and to the tool. Exhaustive tables: a new code does not compile
+/// until it is said here what it means to each of them.
 struct FailureTraits: OptionSet, Sendable {
   let rawValue: UInt8
 

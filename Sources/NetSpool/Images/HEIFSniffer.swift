@@ -2,7 +2,7 @@
 ///
 /// `meta` tells where everything is: `pitm` names the primary item, `iprp` holds its size, `iloc` says in
 /// which bytes of the file the items are. Whether a file is complete is therefore asked of `iloc`:
-/// a file cut between two boxes looks whole to those who only walk the boxes. Image sequences also
+/// a file cut between two boxes looks whole to a reader that only walks the boxes. Image sequences also
 /// need their `moov`, whose samples are not looked at: the `mdat` boxes have to be whole.
 struct HEIFSniffer {
   private var meta: HEIFMeta?

@@ -54,7 +54,7 @@ struct ImageBytes: ~Escapable {
   }
 }
 
-/// One box of an ISO base media file (ISO/IEC 14496-12 section 4.2): size (4 bytes, big-endian, header
+/// A box of an ISO base media file (ISO/IEC 14496-12 section 4.2): size (4 bytes, big-endian, header
 /// included), type (4). A size of 1 means that the true one follows in 8 bytes, of 0 that the box takes all
 /// that is left.
 struct ISOBox {

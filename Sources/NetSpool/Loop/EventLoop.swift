@@ -1,7 +1,7 @@
 internal import CNetSpoolUV
 internal import Glibc
 
-/// One libuv loop on one thread: a reactor of three steps that repeat.
+/// A libuv loop on one thread: a reactor of three steps that repeat.
 ///
 /// 1. libuv waits for sockets, timers and the mailbox's wake-up, and calls their handlers.
 /// 2. Handlers only note what happened, and mark the loop *dirty*.
@@ -32,7 +32,7 @@ final class EventLoop {
 
   /// Does the tick's work, what came by the mailbox included.
   var onTurn: () -> Void = {}
-  /// Somebody has had the loop for too long.
+  /// A holder has had the loop for too long.
   var onHeld: (LoopHolder, Microseconds) -> Void = { _, _ in }
   private let watch: LoopWatch
   /// Where its timers are, if time is a model's.
@@ -48,13 +48,13 @@ final class EventLoop {
     self.watch = watch
     self.timeline = timeline
     if let code = DescriptorRoom.refusal(of: Self.descriptorsToStart) {
-      throw NetworkError(.engineStartFailed, reason: "files", underlying: .errno(code))
+      throw NetworkError(.engineStartFailed, cause: .files, underlying: .errno(code))
     }
     unsafe loop = .allocate(capacity: 1)
     var code = unsafe uv_loop_init(loop)
     guard code == 0 else {
       unsafe loop.deallocate()
-      throw NetworkError(.engineStartFailed, reason: "loop", underlying: .uv(code))
+      throw NetworkError(.engineStartFailed, cause: .loop, underlying: .uv(code))
     }
     unsafe wakeUp = UVHandle()
     unsafe prepare = UVHandle()
@@ -69,7 +69,7 @@ final class EventLoop {
       unsafe prepare.close()
       unsafe check.close()
       _ = finish()
-      throw NetworkError(.engineStartFailed, reason: "files", underlying: .uv(code))
+      throw NetworkError(.engineStartFailed, cause: .files, underlying: .uv(code))
     }
     start()
     unsafe mailbox.attach(wakeUp.pointer)
@@ -129,7 +129,7 @@ final class EventLoop {
   /// Something happened that the next turn must see before the loop sleeps.
   func markDirty() { isDirty = true }
 
-  /// Somebody has had the loop since then; answers what time it is.
+  /// A holder has had the loop since then; answers what time it is.
   @discardableResult @inline(__always)
   func didHold(_ holder: @autoclosure () -> LoopHolder, since began: Microseconds) -> Microseconds {
     let now = MonotonicClock.now
@@ -148,14 +148,14 @@ final class EventLoop {
     return now - began
   }
 
-  /// A socket is ready that has taken long, or that nobody knows yet: those that take next to nothing go first.
+  /// A socket is ready that has taken long, or that is not known yet: those that take next to nothing go first.
   func serveLater(_ watch: SocketWatch, _ events: SocketWatch.Events) { slow.append((watch, events)) }
 
-  /// Who has had the least of the loop's time comes first, so that dozens that take much are not all served before one that
-  /// wants little. Those for whom no time is left are found ready again in the next round.
+  /// The socket that has had the least of the loop's time comes first, so that dozens that take much are not all served before
+  /// one that wants little. Those for which no time is left are found ready again in the next round.
   ///
-  /// Who had nothing to do meanwhile has nothing saved up: its share counts from that of the one whose turn it is (start-time
-  /// fair queuing, Goyal, Vin and Cheng, 1996).
+  /// A socket that had nothing to do meanwhile has nothing saved up: its share counts from that of the one whose turn it is
+  /// (start-time fair queuing, Goyal, Vin and Cheng, 1996).
   private func serveSlow() {
     guard !slow.isEmpty else { return }
     let ready = slow.count == 1 ? slow : slow.sorted { $0.watch.share < $1.watch.share }
@@ -172,7 +172,7 @@ final class EventLoop {
     }
   }
 
-  /// One call counts for so much at most: where it took longer, the machine may have been at something else.
+  /// A call counts for so much at most: where it took longer, the machine may have been at something else.
   private static let shareMax = 4 * Turn.length
 
   /// Dies with a sentence when called from another thread: loop objects have no locks.

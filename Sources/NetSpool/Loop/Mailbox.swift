@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// The first sender to a sleeping loop pays the wake-up (uv_async_send, a write to an eventfd); all others
 /// only append. Skipping it is safe because the loop falls asleep under the same lock, and only when the box
-/// is empty: whoever finds it awake is heard before it sleeps.
+/// is empty: a sender that finds it awake is heard before it sleeps.
 final class Mailbox<Message: Sendable>: Sendable {
   // Safe because uv_async_send is the one libuv call that any thread may make, and `close` takes the
   // handle away, under the lock, before the loop closes it.
@@ -54,7 +54,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Loop thread, with nothing left to do: from now on somebody must wake it. False when something has come.
+  /// Loop thread, with nothing left to do: from now on a sender must wake it. False when something has come.
   func fallAsleep() -> Bool {
     state.withLock { state in
       guard state.messages.isEmpty else { return false }
@@ -156,7 +156,7 @@ enum Delivery {
     }
   }
 
-  /// Runs what nobody may wait for on this thread: he would wait for himself.
+  /// Runs what no caller may wait for on this thread: it would wait for itself.
   static func inside(_ body: () -> Void) {
     cnetspool_delivery_enter()
     defer { cnetspool_delivery_leave() }

@@ -4,7 +4,7 @@ internal import CNetSpoolUV
 ///
 /// libcurl asks for nothing between two transfers on a connection. Stopping the poll then and starting it
 /// again costs system calls per request (-22 % CPU without them), so the watch stays armed and is stopped
-/// only if it fires while nobody wants anything.
+/// only if it fires while nothing is wanted.
 @safe
 final class SocketWatch {
   struct Events: OptionSet, Sendable {
@@ -17,9 +17,9 @@ final class SocketWatch {
   private let loop: EventLoop
   private let onEvents: (Events) -> Microseconds
   private let onIdleEvent: () -> Void
-  /// True if the connection stands: somebody wanted to read from it, or its owner has said so.
+  /// True if the connection stands: a read from it was wanted, or its owner has said so.
   private(set) var isEstablished = false
-  /// True if the watch is worth keeping while nobody wants anything: its owner says when the descriptor closes.
+  /// True if the watch is worth keeping while nothing is wanted: its owner says when the descriptor closes.
   let outlivesUse: Bool
   private var wanted: Events = []
   private var armed: Events = []
@@ -27,14 +27,14 @@ final class SocketWatch {
   private var shortReads = 0
   /// How many times in a row it could be written to, and nothing was moved.
   private var vainWrites = 0
-  /// True if it is not watched for writing before something is read on it, or somebody ends this.
+  /// True if it is not watched for writing before something is read on it, or its owner ends this.
   private var isResting = false
   /// What it has had of the loop's time, as `EventLoop.serveSlow` counts it.
   var share: Microseconds = 0
 
   /// Nil when the descriptor cannot be polled (a regular file).
   /// - Parameters:
-  ///   - onIdleEvent: something happened while nobody wanted anything.
+  ///   - onIdleEvent: something happened while nothing was wanted.
   ///   - onEvents: serves it, and answers how long that took.
   init?(
     on loop: EventLoop, descriptor: Int32, outlivesUse: Bool = false,
@@ -101,7 +101,7 @@ final class SocketWatch {
 
   private static let vainWritesMax = 8
 
-  /// Its owner has been told of events, and something was moved or nothing. True: it rests from now on, and somebody must
+  /// Its owner has been told of events, and something was moved or nothing. True: it rests from now on, and its owner must
   /// end that.
   func didServe(_ events: Events, inVain: Bool) -> Bool {
     guard inVain else {
@@ -137,7 +137,7 @@ final class SocketWatch {
   }
 }
 
-/// One-shot waits until a descriptor of a sink can be written to.
+/// Single-shot waits until a descriptor of a sink can be written to.
 final class WriteWaits {
   private let loop: EventLoop
   private var watches: [Int: SocketWatch] = [:]

@@ -1,6 +1,6 @@
 internal import CNetSpoolShims
 
-/// The time of a model, instead of the clock's: it stands still until somebody has it go on to the next timer. One for each
+/// The time of a model, instead of the clock's: it stands still until the model has it go on to the next timer. One for each
 /// thread, which calls it by `MonotonicClock` like any other.
 final class Timeline {
   private struct Entry {

@@ -9,7 +9,7 @@ extension InterfaceRule {
 }
 
 extension LinkState {
-  /// As it is for somebody who may use only some of the interfaces; nil: all.
+  /// As it is for an engine that may use only some of the interfaces; nil: all.
   func limited(to rule: InterfaceRule?) -> LinkState {
     guard let rule else { return self }
     guard let name = rule.best(of: self) else { return .unrouted }

@@ -137,7 +137,7 @@ private final class NetlinkBox {
   }
 }
 
-/// One look at the kernel's tables, without watching them.
+/// A single look at the kernel's tables, without watching them.
 enum LinkReading {
   /// Datagrams taken at most; each holds dozens of entries.
   private static let datagramsMax = 4096

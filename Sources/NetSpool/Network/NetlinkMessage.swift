@@ -1,11 +1,11 @@
-/// One message of the kernel's about links, addresses and routes, as far as it matters here (rtnetlink(7)).
+/// A message of the kernel's about links, addresses and routes, as far as it matters here (rtnetlink(7)).
 struct NetlinkMessage: Equatable, Sendable {
   enum Content: Equatable, Sendable {
     case link(NetlinkLink)
     case linkGone(index: Int32)
     case address(NetlinkAddress)
     case addressGone(NetlinkAddress)
-    /// One route, once for each of its next hops. `replaces`: others to the same destination went for it.
+    /// A route, once for each of its next hops. `replaces`: others to the same destination went for it.
     case route([NetlinkRoute], replaces: Bool)
     case routeGone([NetlinkRoute])
     /// The end of what was asked for.

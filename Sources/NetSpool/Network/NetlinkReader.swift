@@ -83,7 +83,7 @@ enum NetlinkReader {
     return link
   }
 
-  /// `struct ifaddrmsg`. An address that still looks for its double, or has found one, answers to nobody, and
+  /// `struct ifaddrmsg`. An address that still looks for its double, or has found one, answers to no host, and
   /// one of the link or the host not to others.
   private static func address(_ payload: RawSpan) -> (address: NetlinkAddress, isUsable: Bool)? {
     guard payload.byteCount >= 8, let family = IPFamily(rawValue: payload.byte(at: 0)) else { return nil }

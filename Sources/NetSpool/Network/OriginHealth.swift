@@ -132,7 +132,7 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
     self = evidence
   }
 
-  /// A look that brought about no connection. It shows no certificate, which belongs to those who send: an origin that
+  /// A look that brought about no connection. It shows no certificate, which belongs to the requests: an origin that
   /// refuses the handshake for want of one is there, and whether it takes ours only an attempt can tell.
   init?(lookFailure failure: NetworkError) {
     if failure.code == .tlsRejected, failure.cause == .clientCertificate || failure.cause == .protocol {

@@ -164,7 +164,7 @@ extension AdaptiveWidth {
     max(2, Int(min(0.7, 0.2 + 1.5 * failingAnyhow) * Double(max(width, Self.roundAnswersMin))))
   }
 
-  /// One above what is known to be good fails by one in a round, so a try is judged more sharply.
+  /// A width one above what is known to be good fails by one in a round, so a try is judged more sharply.
   private var failuresOfTryMax: Int { max(1, Int((0.06 + 1.5 * failingAnyhow) * Double(width))) }
 
   private mutating func endTry(_ now: Int64) {

@@ -5,7 +5,7 @@
 /// class a ring of the lists that may start.
 ///
 /// Order: inside one origin and class first in, first out; inside a class the origins with a free slot take
-/// turns, those with somebody who goes first before the others; between classes see `ClassTurns`.
+/// turns, those with an element that goes first before the others; between classes see `ClassTurns`.
 ///
 /// Limits: `maximumConcurrent` in all (256 unless told; as many again may stand aside), each origin's own, and 16 origins at
 /// once whose name
@@ -36,7 +36,7 @@ struct AdmissionQueue<Element> {
   /// Unresolved origins with a running element.
   var unresolvedRunning = 0
   var waitingByClass = InlineArray<4, Int>(repeating: 0)
-  /// One counter for all slots, so storage can be given back without forgetting which tickets are stale.
+  /// A single counter for all slots, so storage can be given back without forgetting which tickets are stale.
   var generation: UInt32 = 0
 
   init(maximumConcurrent: Int = 256, maximumUnresolved: Int = 16) {
@@ -64,7 +64,7 @@ extension AdmissionQueue {
     return element.map { ($0, origin) }
   }
 
-  /// Somebody might start but for `maximumConcurrent`.
+  /// An element might start but for `maximumConcurrent`.
   var isHeldUp: Bool {
     guard !isSuspended, running >= maximumConcurrent else { return false }
     return rings.classes(unresolvedMayStart: unresolvedMayStart) != 0
@@ -147,7 +147,7 @@ extension AdmissionQueue {
 
 extension AdmissionQueue {
   /// Adds an element behind, or before, all others of its origin and class.
-  /// - Parameter goesFirst: it comes before all others of its class, also at other origins, but for those who went first
+  /// - Parameter goesFirst: it comes before all others of its class, also at other origins, but for those that went first
   ///   before it.
   mutating func enqueue(
     _ element: Element, origin: OriginID, priority: NetworkRequest.Priority, atFront: Bool = false,
@@ -274,7 +274,7 @@ struct AdmissionOrigin: Sendable {
   var running = 0
   var waiting = 0
 
-  /// One more may start, as far as this origin is concerned.
+  /// Another element may start, as far as this origin is concerned.
   var hasFreeSlot: Bool { running < (isResolved ? limit : min(limit, 1)) }
 }
 

@@ -10,7 +10,7 @@ struct DescriptorWidth {
   /// Of the width, for engines that have nothing under way: a quarter, and this at most.
   private static let reserveMax = 8
   private static let agesAfter: Microseconds = 1_000_000
-  /// Counted again no sooner than after this, when somebody waits.
+  /// Counted again no sooner than after this, when a request waits.
   private static let looksAgainAfter: Microseconds = 50_000
 
   /// At most so many under way; no limit before the first count.
@@ -39,7 +39,7 @@ struct DescriptorWidth {
       running + Self.exchanges(unclaimed - spares / 2), forAll: running + Self.exchanges(unclaimed - spares))
   }
 
-  /// One could not open its own: no more than are under way without it, until there is room.
+  /// An exchange could not open its own: no more than are under way without it, until there is room.
   mutating func didFail(running: Int, now: Microseconds) {
     countedAt = now
     set(running, forAll: running)

@@ -1,4 +1,4 @@
-/// One origin's width: transfer events in, a limit out. Origins never share one, so none resizes another.
+/// The width of an origin: transfer events in, a limit out. Origins never share one, so none resizes another.
 ///
 /// Times are microseconds of any clock that does not go back. An event costs a few comparisons and no
 /// allocation.

@@ -21,7 +21,7 @@ struct Lane: Sendable {
 struct ReadyRings: Sendable {
   private var lanes: [Lane] = []
   private var heads = InlineArray<16, UInt32>(repeating: noIndex)
-  /// One bit for each ring that has a lane.
+  /// A bit for each ring that has a lane.
   private var occupied: UInt16 = 0
   private var joins: UInt64 = 0
 
@@ -172,7 +172,7 @@ struct ClassTurns: Sendable {
 /// "No such index" in every list of the admission queue.
 let noIndex = UInt32.max
 
-/// One waiting element: a link of its lane's doubly linked list. 24 bytes for a class reference, 32 for an
+/// A waiting element: a link of its lane's doubly linked list. 24 bytes for a class reference, 32 for an
 /// `Int`; this times the queue's length is what waiting costs.
 struct WaitingNode<Element> {
   /// Nil while the node is free; then `next` is the chunk's next free node.

@@ -95,8 +95,8 @@ struct TryPause: Sendable {
   }
 }
 
-/// Whether an origin refuses less when less is asked of it. Where it does not, its refusals come by chance, as those of a
-/// balancer with a replica that is down, and to ask less would help nobody.
+/// Finds out whether an origin refuses less when less is asked of it. Where it does not, its refusals come by chance, as
+/// those of a balancer with a replica that is down, and to ask less would not help.
 ///
 /// From the first refusal on, answers and refusals are counted, and those apart that came when clearly less was asked
 /// than the origin takes. When these are refused about as often as the others were, refusals come by chance: from then on

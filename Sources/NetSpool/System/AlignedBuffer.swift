@@ -106,7 +106,7 @@ final class AlignedBufferPool: Sendable {
     return AlignedBuffer(capacity: Int(bytes))
   }
 
-  /// Takes a buffer back; nobody else may hold on to it.
+  /// Takes a buffer back; its giver may not hold on to it.
   func give(_ buffer: AlignedBuffer) {
     guard buffer.capacity == AlignedBuffer.fullCapacity else { return }
     buffer.removeAll()

@@ -105,7 +105,7 @@ enum MD5 {
 }
 
 /// Hashes of secrets under a random key that never leaves this process (HMAC-SHA-256, RFC 2104): they tell
-/// two credentials apart while the process lives and say nothing to whoever reads the disk later.
+/// two credentials apart while the process lives and say nothing to a later reader of the disk.
 enum ProcessSecret {
   private static let key: [UInt8] = {
     var random = SystemRandomNumberGenerator()

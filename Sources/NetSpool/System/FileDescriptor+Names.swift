@@ -8,7 +8,7 @@ extension FileDescriptor {
     try FileDescriptor(opening: path, flags: cnetspool_o_path | O_DIRECTORY)
   }
 
-  /// Creates a file nobody else has, readable by its owner only; a taken name, even a symlink's, is EEXIST.
+  /// Creates a file that no other process has, readable by its owner only; a taken name, even a symlink's, is EEXIST.
   borrowing func createNew(_ name: String) throws(SystemError) -> FileDescriptor {
     try FileDescriptor(opening: name, in: self, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
   }
@@ -62,7 +62,7 @@ extension FileDescriptor {
   borrowing func unlink(_ name: String) { _ = unsafe unlinkat(rawValue, name, 0) }
 }
 
-/// Locks that go with the process, however it ends: who gets the lock of a file knows that nobody is at work on it.
+/// Locks that go with the process, however it ends: the holder of a file's lock knows that no other is at work on it.
 extension FileDescriptor {
   /// Locks the file for this descriptor alone. False: another has it, or the file system has no locks.
   borrowing func tryLock() -> Bool { flock(rawValue, LOCK_EX | LOCK_NB) == 0 }

@@ -56,8 +56,8 @@ struct FileStatus: Equatable, Sendable {
 
 extension FileStatus {
   /// True when a library may be told to read what a path leads to on the loop thread: a pipe or a device
-  /// might never have an end. What is missing is left to whoever reads it. Looks, and reads a byte: where a
-  /// file system hangs, who asks waits, and not the loop.
+  /// might never have an end. What is missing is left to its reader. Looks, and reads a byte: where a file
+  /// system hangs, the caller waits, and not the loop.
   static func mayBeLent(_ path: String, as kind: Kind = .regular) -> Bool {
     guard let status = try? FileStatus(path: path) else { return true }
     guard status.kind == kind else { return false }
@@ -110,7 +110,7 @@ struct FileVersion: Hashable, Sendable {
   }
 }
 
-/// Which file system a path lies on, told without asking that file system: it may be one that answers nobody any more.
+/// The file system that a path lies on, told without asking that file system: it may be one that does not answer any more.
 ///
 /// Symbolic links are not followed, as that would ask it: what a link leads to counts as the link's own.
 struct MountTable: Sendable {

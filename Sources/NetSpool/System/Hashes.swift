@@ -77,7 +77,7 @@ extension UInt64 {
   fileprivate func rotated(by bits: UInt64) -> UInt64 { self << bits | self >> (64 - bits) }
 }
 
-/// A quick 64-bit hash for tables inside one process; seeded, so that nobody outside can choose collisions.
+/// A quick 64-bit hash for tables inside one process; seeded, so that no outsider can choose collisions.
 struct KeyHash {
   private static let processSeed = UInt64.random(in: 1...UInt64.max)
   private(set) var value: UInt64

@@ -2,7 +2,7 @@
 ///
 /// glibc gives the end of a heap back to the system as soon as 128 KiB of it are free, and takes it again page by page with
 /// the next crowd: a page fault for each small answer. That limit is the host program's to set (mallopt(3)). So what is
-/// free here does not lie at the end: a block that nobody uses lies behind it.
+/// free here does not lie at the end: a block that is not used lies behind it.
 ///
 /// Costs addresses: a page becomes memory when it is used, and `FreeMemory.giveBack` gives it back. Does no harm where
 /// another allocator is in place.

@@ -140,7 +140,7 @@ extension Inbox where Work: ~Copyable {
       do throws(SystemThread.StartFailure) {
         add(try SystemThread.start(name: crew.name, crew.life), crew, &state)
       } catch {
-        throw NetworkError(.engineStartFailed, reason: "threads", underlying: .errno(error.errno))
+        throw NetworkError(.engineStartFailed, cause: .threads, underlying: .errno(error.errno))
       }
     }
   }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A lock for each key: who holds one keeps nobody from another. Any thread; not to be taken again by its holder.
+/// A lock for each key: the holder of one keeps no thread from another. Any thread; not to be taken again by its holder.
 final class KeyedLock<Key: Hashable & Sendable>: Sendable {
   private final class Turn: Sendable {
     let lock = Mutex(())
@@ -12,7 +12,7 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     var users: Int
   }
 
-  /// The locks that somebody holds or waits for.
+  /// The locks that a thread holds or waits for.
   private let entries = Mutex<[Key: Entry]>([:])
 
   init() {}
@@ -42,7 +42,7 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
   }
 }
 
-/// A lock that those who only read share; who changes something has it alone and goes before later readers
+/// A lock that readers share; a writer has it alone and goes before later readers
 /// (pthread_rwlock_wrlock(3)). Any thread; not to be taken again by its holder.
 @safe struct SharedLock: ~Copyable, @unchecked Sendable {
   // Safe because the memory never moves and the calls are made for many threads.

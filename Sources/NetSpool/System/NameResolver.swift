@@ -5,9 +5,9 @@ internal import Synchronization
 /// Looks names up with getaddrinfo(3), on threads of its own and for all queues of the process.
 ///
 /// A lookup cannot be called off once it has begun, and a name server that is silent keeps it for half a minute. So
-/// there are few, and nobody gets them all: 4 of 16 for each who asks. One that takes more than 2 s moves over to 16 more, so
+/// there are few, and no asker gets them all: 4 of 16 for each. One that takes more than 2 s moves over to 16 more, so
 /// that names which are found at once need not wait for those that are not. More than 32 threads there never are, and the
-/// last 8 are for those of whom no name is being looked up: several who ask for names that hang do not keep others from
+/// last 8 are for askers of which no name is being looked up: several that ask for names that hang do not keep others from
 /// theirs.
 final class NameResolver: Sendable {
   static let shared = NameResolver()
@@ -23,7 +23,7 @@ final class NameResolver: Sendable {
   /// Addresses as text, IPv6 in brackets, in the system's order of preference (RFC 6724); nil: there is none.
   typealias Found = @Sendable ([String]?) -> Void
 
-  /// One question. It may be taken back until it is asked.
+  /// A question. It may be taken back until it is asked.
   final class Lookup: Sendable {
     let name: String
     fileprivate let asker: UInt64

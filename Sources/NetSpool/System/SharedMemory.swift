@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file in the machine's memory that processes of one user share by its name: whoever writes to a map of it waits for no
+/// A file in the machine's memory that processes of one user share by its name: a writer to a map of it waits for no
 /// disk, whatever hangs. It goes with the last process that lets go of it. What is left by one that was killed, or did not
 /// let go, is the next one's that asks for the name, or goes when any process asks for a name of the same kind.
 final class SharedMemory: Sendable {

@@ -37,7 +37,7 @@ package struct SystemThread: Sendable {
     _ = ExitGate.waiting { pthread_join(id, nil) }
   }
 
-  /// Says that nobody will wait for the thread's end: to be called instead of `join`.
+  /// Says that no other thread will wait for this one's end: to be called instead of `join`.
   package func detach() { pthread_detach(id) }
 
   /// A new thread inherits the mask of the one that makes it; so there is no moment at which it has another.
@@ -70,7 +70,7 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
   return nil
 }
 
-/// A counting semaphore: no descriptor, and no system call unless somebody sleeps.
+/// A counting semaphore: no descriptor, and no system call unless a thread sleeps.
 @safe struct SystemSemaphore: ~Copyable, @unchecked Sendable {
   // Safe because the memory never moves and sem_post and sem_wait are made for many threads.
   private let semaphore: UnsafeMutablePointer<sem_t>
@@ -91,7 +91,7 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
     ExitGate.waiting { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
   }
 
-  /// The same, but no longer than until `MonotonicClock` shows so much. False when nobody signalled.
+  /// The same, but no longer than until `MonotonicClock` shows so much. False when no signal came.
   func wait(until deadline: Microseconds) -> Bool {
     ExitGate.waiting {
       while true {
@@ -112,7 +112,7 @@ final class Countdown: Sendable {
     self.onZero = onZero
   }
 
-  /// One more; only by whoever has not signalled yet.
+  /// Waits for one signal more; only for a caller that has not signalled yet.
   func add() { left.add(1, ordering: .relaxed) }
 
   func signal() {

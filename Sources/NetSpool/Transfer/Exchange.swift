@@ -78,7 +78,7 @@ struct Exchange {
   /// See `Transfer.isUnprocessed(code:)`.
   var isUnprocessed = false
   var socketErrno: Int32 = 0
-  /// When its first socket was made; 0: it has none, as there is a connection or somebody else makes one.
+  /// When its first socket was made; 0: it has none, as there is a connection or another transfer makes one.
   var dialedAt: Microseconds = 0
   /// Which answer about its origin's name libcurl had been told.
   var addressesVersion = 0
@@ -109,7 +109,7 @@ struct Exchange {
   var decoder: ContentDecoder?
   /// The expected body length, from the head; nil when unknown or encoded.
   var bytesExpected: Int64?
-  /// The body, when somebody wants it in memory.
+  /// The body, when an operation wants it in memory.
   var collected: [UInt8] = []
   /// What is kept of a body that goes to streams.
   var spool: BodySpool?

@@ -170,8 +170,8 @@ extension Transfer {
     return use(small.rawBytes)
   }
 
-  /// A body of an authentication round, which nobody wants; or a line of a head that begins with a blank, which libcurl and
-  /// the parser are given next (`cnetspool_receive`).
+  /// A body of an authentication round, which no operation wants; or a line of a head that begins with a blank, which libcurl
+  /// and the parser are given next (`cnetspool_receive`).
   private func glance() -> Intake {
     guard !exchange.plan.hasRounds, parser.expectsFirstField else { return .taken }
     exchange.machine.handle(.fail(HeaderParser.violation("foldWithoutField")))

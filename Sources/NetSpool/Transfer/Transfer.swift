@@ -1,6 +1,6 @@
 internal import CNetSpoolShims
 
-/// One HTTP exchange at a time on one easy handle, for one origin and scope; used again for the next.
+/// Runs one HTTP exchange at a time on one easy handle, for one origin and scope; used again for the next.
 ///
 /// Its callbacks come from libcurl in the middle of its work, so they only parse, count, hand bytes on and
 /// note what went wrong. What follows from it is decided when the transfer is reported done.
@@ -128,7 +128,7 @@ final class Transfer {
     exchange.plan.onWire?(handle.connection)
     if exchange.tells { handle.setTells(false) }
     exchange.tells = false
-    if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, reason: "flood"))) }
+    if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, cause: .flood))) }
     if code == 0 { takeLastRound() }
     if code == 0, exchange.head != nil { Failpoint.pass(.afterResponseBody) }
     exchange.plan.source?.close()
@@ -154,7 +154,7 @@ final class Transfer {
     onSilence(self)
   }
 
-  /// Somebody who gives up before has not waited for long.
+  /// A request that is given up before has not waited for long.
   private static let silenceMin: Microseconds = 1_000_000
 
   /// libcurl never heard of it.
@@ -183,7 +183,7 @@ final class Transfer {
     if case .receiving(let use) = exchange.machine.state { use } else { nil }
   }
 
-  /// One more wants the body that is already coming: its sinks get what was kept so far, then follow.
+  /// Another operation wants the body that is already coming: its sinks get what was kept so far, then follow.
   func widen(streamsOf id: UInt64) {
     guard let head = exchange.head, let fanout = exchange.fanout else { return }
     exchange.machine.handle(.widen)
@@ -200,7 +200,7 @@ final class Transfer {
     bodyUse?.collects == true ? exchange.collected : exchange.spool?.wholeBeginning
   }
 
-  /// One more wants the body in memory, who came while it was only kept. False when it is too long for that.
+  /// Another operation wants the body in memory, and came while it was only kept. False when it is too long for that.
   func collectFromNow() -> Bool {
     guard let use = bodyUse, !use.collects else { return true }
     guard let kept = wholeBeginning else { return false }
@@ -329,8 +329,8 @@ final class Transfer {
   /// The source has bytes again.
   func resumeSending() { goOn() }
 
-  /// Has libcurl go on unless there is another reason to wait. It may hand over at once what it had kept, and tells of
-  /// nobody what comes of that; so a failure is told here.
+  /// Has libcurl go on unless there is another reason to wait. It may hand over at once what it had kept, and tells no
+  /// transfer what comes of that; so a failure is told here.
   private func goOn() {
     guard exchange.pauses.isEmpty else { return }
     let code = multi.resume(self)

@@ -4,7 +4,7 @@ import Glibc
 import NetSpool
 import NetSpoolImages
 
-/// `netspool decode-pictures`: what `fetch --thumbnail` starts, for nobody else. Answers questions on its standard input
+/// `netspool decode-pictures`: `fetch --thumbnail` starts it, and no user does. Answers questions on its standard input
 /// until that ends: see `PictureWire`.
 struct DecodePicturesCommand: ParsableCommand {
   static let name = "decode-pictures"

@@ -82,7 +82,7 @@ final class DemoOrigin: Sendable {
     }
   }
 
-  /// Fresh for an hour; then whoever has it may ask whether it still is the same.
+  /// Fresh for an hour; then its holder may ask whether it still is the same.
   private func image(_ number: Int, _ request: RecordedRequest) -> Answer {
     let tag = "\"thumbnail \(number)\""
     guard request.header("If-None-Match") == tag else {

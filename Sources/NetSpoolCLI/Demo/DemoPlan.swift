@@ -34,7 +34,7 @@ struct DemoPlan: Sendable {
   /// A second name for one thumbnail in 25: equal requests under way share one exchange.
   func hasCopy(_ number: Int) -> Bool { number < count && number % 25 == 1 }
 
-  /// One line in ten comes twice; the second one is dropped.
+  /// Every tenth line comes twice; the second one is dropped.
   func isRepeated(_ number: Int) -> Bool { number % 10 == 0 }
   static func name(_ number: Int) -> String { "\(HumanText.padded(number, to: 6, with: "0")).png" }
   static func copyName(_ number: Int) -> String { "copies/\(name(number))" }

@@ -52,7 +52,7 @@ final class DemoRun {
 
   var stopped: JobStatus? { stop.status }
 
-  /// One `fetch`, as the command would do it.
+  /// Runs a `fetch` as the command would do it.
   ///
   /// - Parameter hours: so much later than now, for the cache.
   func fetch(_ list: String, _ more: [String] = [], hours: Int64 = 0) throws -> (

@@ -120,7 +120,7 @@ enum FrozenLine {
   }
 }
 
-/// Commands that somebody may want next, ready to paste.
+/// Commands that the user may want next, ready to paste.
 enum FrozenAdvice {
   static func command(_ words: [String], _ place: FrozenPlace) -> String {
     (["netspool", "frozen"] + words + place.words).map(ResumeCommand.quoted).joined(separator: " ")

@@ -2,7 +2,7 @@ import Dispatch
 import NetSpool
 import Synchronization
 
-/// One `frozen thaw`, from its options to its exit status.
+/// A `frozen thaw`, from its options to its exit status.
 struct ThawRun {
   let options: ThawOptions
   let console: Console

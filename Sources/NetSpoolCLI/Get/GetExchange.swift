@@ -2,7 +2,7 @@ import Glibc
 import NetSpool
 import Synchronization
 
-/// One URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
+/// A URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
 struct GetExchange {
   let makeOperation: () -> NetworkOperation
   /// Of the last attempt.
@@ -131,7 +131,7 @@ struct GetExchange {
 // MARK: How far it is
 
 extension GetExchange {
-  /// A body that goes to a file is waited for: whoever sits at a terminal sees how far it is. One on standard output is
+  /// A body that goes to a file is waited for: the user at a terminal sees how far it is. One on standard output is
   /// seen itself.
   private func makeProgress(_ target: GetTarget) -> ByteProgress? {
     let isWanted = target.isFile && !options.silent && !options.noProgressMeter && !options.head

@@ -41,7 +41,7 @@ final class GetTalk: Sendable {
 
   private static func milliseconds(_ seconds: Double) -> String { "\(HumanText.decimal(seconds * 1_000)) ms" }
 
-  /// Writes lines; nobody is left to tell when standard error cannot be written.
+  /// Writes lines; when standard error cannot be written, no place is left to tell it.
   private func say(_ lines: [String], after mark: String) {
     let text = lines.map { "\(mark)\($0)\n" }.joined()
     try? Descriptor(borrowing: 2, named: "standard error").write(Array(text.utf8))

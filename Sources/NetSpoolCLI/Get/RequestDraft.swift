@@ -123,7 +123,7 @@ extension BodyOptions {
     return .bytes(try Descriptor.reading(file).readAll(atMost: Self.inMemoryBytesMax), contentType: type)
   }
 
-  /// One file that goes as it stands is not read into memory.
+  /// A single file that goes as it stands is not read into memory.
   private func form(type: String?) throws(IOFailure) -> NetworkRequest.Body {
     if texts.count == 1, texts[0].kind == .binary, let path = texts[0].file.first, path != "-",
       FileFacts(path: path)?.isPlainFile ?? true

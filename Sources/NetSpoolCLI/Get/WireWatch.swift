@@ -39,7 +39,7 @@ final class WireWatch: WatchingStream {
     }
   }
 
-  /// Nil where nobody wants to know.
+  /// Nil where no option asks for it.
   static func wanted(by options: TargetOptions) throws(IOFailure) -> WireWatch? {
     let isWanted =
       options.verbose || options.include || options.head || options.dumpHeader != nil

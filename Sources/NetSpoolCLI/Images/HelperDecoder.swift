@@ -49,7 +49,7 @@ final class HelperDecoder: PictureDecoder {
 
   func threadEnds() {}
 
-  /// Ends the processes. Nobody may be asked any more.
+  /// Ends the processes. None may be asked any more.
   func close() {
     state.withLock { state in
       state.idle = []

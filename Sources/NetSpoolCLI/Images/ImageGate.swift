@@ -70,7 +70,7 @@ final class ImageGate: Sendable {
   }
 }
 
-/// The bytes of a plain file, mapped read-only for as long as the value lives. Nobody may cut the file meanwhile.
+/// The bytes of a plain file, mapped read-only for as long as the value lives. No process may cut the file meanwhile.
 @safe struct MappedFile: ~Copyable {
   private let memory: UnsafeRawBufferPointer
 

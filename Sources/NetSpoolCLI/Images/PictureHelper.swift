@@ -30,7 +30,7 @@ final class PictureHelper: Sendable {
 
   var isAlive: Bool { !hasEnded.load(ordering: .relaxed) }
 
-  /// Asks, and blocks for the answer. One that is late, or wanted by nobody, is killed.
+  /// Asks, and blocks for the answer. A helper that is late, or not wanted any more, is killed.
   func make(
     _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
@@ -119,7 +119,7 @@ final class PictureHelper: Sendable {
     }
   }
 
-  /// The socket is its standard input and output; what it has to say besides, nobody reads.
+  /// The socket is its standard input and output; what it has to say besides is not read.
   private static func spawn(_ command: [String], _ end: Int32) -> (pid_t, Int32) {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)

@@ -280,7 +280,7 @@ extension FetchJob {
     }
   }
 
-  /// Writes with one of the writers. One that fails is given up: half a line more would help nobody.
+  /// Writes with one of the writers. One that fails is given up: half a line more would be no help.
   private func writing<Writer>(
     _ writer: WritableKeyPath<Outputs, Writer?>, _ work: (Writer) throws(IOFailure) -> Void
   ) {

@@ -1,6 +1,6 @@
 import NetSpool
 
-/// One thing to fetch: what the job hands to the network.
+/// A thing to fetch: what the job hands to the network.
 struct FetchItem: Equatable, Sendable {
   /// Counts up from 0 in the order of starting.
   let id: Int

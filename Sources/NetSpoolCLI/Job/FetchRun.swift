@@ -72,7 +72,7 @@ struct FetchRun {
       named: Set(options.sources.filter(URLText.looksLikeURL)))
   }
 
-  /// Only where somebody looks at it; what goes to other shards is in no total.
+  /// Made only where its total is shown; what goes to other shards is in no total.
   private func makeCounter() -> LineCounter? {
     guard !isSilent, options.shard == nil else { return nil }
     let sources = ListSource.sources(of: options.sources)
@@ -88,7 +88,7 @@ struct FetchRun {
     options.progress.style(isTerminal: console.isTerminal, isQuiet: options.quiet)
   }
 
-  /// Nobody looks at the bodies on their way.
+  /// The bodies on their way are not shown.
   var isSilent: Bool { style == .silent }
 
   private var reporter: JobReporter {

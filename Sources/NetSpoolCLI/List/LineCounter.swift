@@ -25,7 +25,7 @@ final class LineCounter: Sendable {
     }
   }
 
-  /// Stops counting, as nobody asks any more.
+  /// Stops counting, as the job does not ask any more.
   func stop() { isOver.store(true, ordering: .relaxed) }
 
   /// Lines that are neither blank nor comments.

@@ -34,8 +34,8 @@ enum LineForm {
 
   private static func name(of key: String) -> String? { names.contains(key) ? key : others[key] }
 
-  /// The key that was meant by one that nobody knows: a digest under a mistyped name would go unchecked. Short ones are not
-  /// guessed at, as in JSON and CSV most keys are somebody's own.
+  /// The key that was meant by an unknown one: a digest under a mistyped name would go unchecked. Short ones are not guessed
+  /// at, as in JSON and CSV most keys are the user's own.
   private static func meant(_ key: String) -> String? {
     let (key, known) = (key.lowercased(), (names + others.keys).sorted())
     return known.contains(key) ? key : Suggestion.nearest(to: key, in: known.filter { $0.utf8.count > 4 })
@@ -43,7 +43,7 @@ enum LineForm {
 
   /// More are looked at again in each line.
   private static let strangersMax = 1_000
-  /// A longer key is nobody's slip of the pen.
+  /// A longer key is no slip of the pen.
   private static let keyBytesMax = 32
 
   /// What is wrong with the first line of a table; nil when nothing is.

@@ -10,7 +10,7 @@ final class LineReader {
     case tooLong
     /// Nothing to read yet; poll `descriptorNumber` and come back.
     case starved
-    /// Somebody wrote to the file. Nothing more comes but the end; a line that may be cut was left out.
+    /// Another process wrote to the file. Nothing more comes but the end; a line that may be cut was left out.
     case touched(hasGrown: Bool)
     case end
   }
@@ -59,7 +59,7 @@ final class LineReader {
 
   /// - Parameters:
   ///   - mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
-  ///   - isWatched: whether a file that somebody writes to meanwhile ends with `.touched`.
+  ///   - isWatched: whether a file that is written to meanwhile ends with `.touched`.
   init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true, isWatched: Bool = false) {
     watch = isWatched ? SourceWatch(source) : nil
     self.source = source
@@ -125,7 +125,7 @@ final class LineReader {
     isSkipping = true
   }
 
-  /// Forgets the beginning of a line whose end nobody knows.
+  /// Forgets the beginning of a line whose end is not known.
   private func drop() { (start, scanned, isSkipping) = (filled, filled, false) }
 
   private func fill() throws(IOFailure) {

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What a list was when it was opened, to notice that somebody writes to it while it is read.
+/// The state of a list when it was opened, to notice that another process writes to it while it is read.
 ///
-/// Half of an old line and half of a new one may look like a URL that nobody wrote. So what was read is used only when the
+/// Half of an old line and half of a new one may look like a URL that no line holds. So what was read is used only when the
 /// file was still the same after the read.
 struct SourceWatch {
   enum Finding: Equatable {

@@ -128,7 +128,7 @@ enum URLText {
     bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
   }
 
-  /// The same for an error, which nobody reads to the end of.
+  /// The same for an error, which no user reads to the end of.
   static func excerpt(_ url: String) -> String {
     let text = masked(url)
     return text.count <= excerptMax ? text : text.prefix(excerptMax) + "…"

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Sends parcels, also from the loop thread: a body that broke off is begun again from there.
 final class Sender: Sendable {
-  /// One line, where its body goes, and who waits for it.
+  /// A line, where its body goes, and the completion that waits for it.
   struct Parcel: Sendable {
     var sources: Sources
     var options = LineOptions()
@@ -224,7 +224,7 @@ final class Sender: Sendable {
     return outcome.mismatching(wanted)
   }
 
-  /// Removes an answer from the cache whose body nobody wants: the next run asks for it again.
+  /// Removes an answer from the cache whose body is not wanted: the next run asks for it again.
   private func forget(_ parcel: Parcel, _ response: NetworkResponse?) {
     for url in Set([parcel.url, response?.finalURL ?? parcel.url]) { engine.removeCached(url: url) }
   }

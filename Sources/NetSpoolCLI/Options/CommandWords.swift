@@ -133,7 +133,7 @@ struct CommandWord {
 /// A value that remembers where on the command line it stood.
 struct PlacedText: Equatable, Sendable {
   let text: String
-  /// Words before it; 0 when nobody said.
+  /// Words before it; 0 when that is not said.
   let place: Int
 
   /// No argument holds a NUL, so it divides number and value.

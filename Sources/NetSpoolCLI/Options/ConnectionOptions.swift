@@ -23,7 +23,7 @@ struct ConnectionOptions: ParsableArguments {
   @Option("max-redirs") var maxRedirs = Self.redirects
 
   static let redirects = 10
-  /// Even where there is no limit: whoever leads farther leads nowhere.
+  /// Even where there is no limit: a server that leads farther leads nowhere.
   private static let redirectsMax = 1_000
 
   func validate() throws {

@@ -38,7 +38,7 @@ struct CredentialOptions: ParsableArguments {
       "--password-file and a password in --user contradict each other.")
   }
 
-  /// True if a request may come from somebody.
+  /// True if a request may come from a known user.
   var signsIn: Bool { user != nil || bearer != nil || usesNetrc }
   private var usesNetrc: Bool { netrc || netrcOptional || netrcFile != nil }
 
@@ -97,7 +97,7 @@ struct CredentialBook: Sendable {
   /// From user, password and URL.
   var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
 
-  /// Nil: nobody.
+  /// Nil: the request comes from no account.
   func credentials(for url: String) -> NetworkCredentials? {
     if let standard { return standard(url) }
     guard let netrc else { return nil }

@@ -16,7 +16,7 @@ struct RequestOptions: ParsableArguments {
   @Option("limit-rate") var limitRate: ByteSize?
   @Flag("compressed") var compressed = true
 
-  /// What holds when nobody says.
+  /// The limit that was asked for, or the one that holds otherwise.
   var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
   var retries: Int { retry ?? Self.retriesByDefault }
 

@@ -56,7 +56,7 @@ enum OutputName {
     ".avif", ".bmp", ".gif", ".heic", ".heif", ".jpe", ".jpeg", ".jpg", ".png", ".webp",
   ]
 
-  /// One component without slashes, control characters, direction overrides, leading dash or excess length.
+  /// A component without slashes, control characters, direction overrides, leading dash or excess length.
   /// `.netspool-` in it becomes `_netspool-`, as the parts of other lines' files have names with it.
   private static func safe(_ component: String) -> String {
     if isPlain(component) { return notOurs(component) }

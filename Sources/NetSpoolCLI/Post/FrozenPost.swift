@@ -1,6 +1,6 @@
 import NetSpool
 
-/// One frozen `post`, from its options to its exit status.
+/// A frozen `post`, from its options to its exit status.
 struct FrozenPost {
   let options: PostCommand
   let console: Console

@@ -1,4 +1,4 @@
-/// One body on its way, as somebody who waits for it sees it. Pure state: bytes and the time go in, rate and time left
+/// A body on its way, as a user who waits for it sees it. Pure state: bytes and the time go in, rate and time left
 /// come out.
 struct ByteMeter: Equatable, Sendable {
   private(set) var bytes: Int64 = 0

@@ -22,7 +22,7 @@ final class Console {
     self.write = write
   }
 
-  /// The process's standard error. Its failures are ignored: there is nobody left to tell.
+  /// The process's standard error. Its failures are ignored: there is no place left to tell them.
   static func standardError(_ environment: Environment = .process) -> Console {
     Console(
       isTerminal: isatty(2) == 1 && environment["TERM"] != "dumb",
@@ -57,7 +57,7 @@ final class Console {
     bars = []
   }
 
-  /// Clears the progress lines. Not from the window's first column: tmux keeps a whole window that is cleared for those
+  /// Clears the progress lines. Not from the window's first column: tmux keeps a whole window that is cleared for users
   /// who scroll back, ten times a second.
   private var erasure: String { bars.isEmpty ? "\r" : "\r \u{1B}[J\r" }
 

@@ -1,8 +1,8 @@
-/// One line of text that never exceeds the columns there are: a bar in what the parts leave free.
+/// A line of text that never exceeds the columns there are: a bar in what the parts leave free.
 ///
 ///      45% [===>   ]  12,150/27,000  1,215/s   6.5 MiB  120 hits  3 errors  ETA  0:12
 struct BarLine {
-  /// One part of the line. Narrow terminals lose the parts with the highest `rank` first.
+  /// A part of the line. Narrow terminals lose the parts with the highest `rank` first.
   struct Part {
     let rank: Int
     let text: String

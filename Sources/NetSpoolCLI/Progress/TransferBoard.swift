@@ -1,7 +1,7 @@
 import NetSpool
 import Synchronization
 
-/// The bodies that are on their way, for those who watch.
+/// The bodies that are on their way, for the progress lines.
 final class TransferBoard: Sendable {
   struct Entry: Sendable {
     let name: String

@@ -1,6 +1,6 @@
 import NetSpool
 
-/// One exchange as an entry of an HTTP archive (HAR 1.2). Secrets are masked in URLs and fields, and bodies left out.
+/// An exchange as an entry of an HTTP archive (HAR 1.2). Secrets are masked in URLs and fields, and bodies left out.
 struct HAREntry {
   let request: NetworkRequest
   /// The engine's fields, which the request's own replace.
@@ -9,7 +9,7 @@ struct HAREntry {
   let metrics: NetworkResponse.Metrics
   /// When it ended: the time since 1970.
   let ended: Duration
-  /// Those that were received on the way to the answer, and its own.
+  /// The heads that were received on the way to the answer, and its own.
   let heads: [[String]]
 
   static func heads(_ bytes: [UInt8]) -> [[String]] {

@@ -1,7 +1,7 @@
 import Glibc
 import NetSpool
 
-/// One line of a results file.
+/// A line of a results file.
 ///
 ///     {"url":"https://…","output":"a.png","outcome":"done","status":200,"bytes":8192,"source":"network",
 ///      "contentType":"image/png","etag":"\"v1\"","attempts":1,"ended":"2026-01-31T12:00:00.000Z",

@@ -246,9 +246,9 @@ final class SharedDescriptor: Sendable {
   init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 }
 
-/// Folders that nobody else has.
+/// Folders that no other process has.
 enum TemporaryFolder {
-  /// Makes one, for its owner only. Whoever makes it removes it.
+  /// Makes one, for its owner only. The caller removes it.
   static func make(in directory: String, named name: String = "netspool") throws(IOFailure) -> String {
     var template = Array("\(directory)/\(name)-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw .last("make a folder in", directory) }

@@ -142,7 +142,7 @@ extension DoctorCheck {
 }
 
 enum DiskRoom {
-  /// Of a folder that may not be there yet; nil when nobody says.
+  /// Of a folder that may not be there yet; nil when the system does not say.
   static func free(below path: String) -> Int? {
     var path = path[...]
     while FileFacts(path: String(path)) == nil, let slash = path.lastIndex(of: "/") { path = path[..<slash] }

@@ -29,7 +29,7 @@ struct FactSheet {
       .joined(separator: "\n")
   }
 
-  /// One object with an object for each group; numbers carry their unit in their name: `timeoutSeconds`.
+  /// An object with an object for each group; numbers carry their unit in their name: `timeoutSeconds`.
   private var json: [UInt8] {
     JSONText.object { json in
       for group in groups {

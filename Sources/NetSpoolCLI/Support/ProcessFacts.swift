@@ -32,7 +32,7 @@ struct Environment: Sendable {
 
 /// `RLIMIT_NOFILE`: the number of descriptors the process may have.
 enum FileLimit {
-  /// Every transfer may hold a socket and a file; more than this helps nobody.
+  /// Every transfer may hold a socket and a file; more than this is no help.
   static let wanted: UInt = 65_536
 
   static var current: (soft: UInt, hard: UInt) {
@@ -125,7 +125,7 @@ enum ResidentMemory {
     field.elementsEqual(word.utf8)
   }
 
-  /// Those that `cleanRanges` looks at: of the two dozen of each mapping they are three.
+  /// The lines that `cleanRanges` looks at: of the two dozen of each mapping they are three.
   private static func lines(of path: String) -> [ArraySlice<UInt8>] {
     let bytes = (try? Descriptor(opening: path, O_RDONLY).readAll(atMost: 16 << 20)) ?? []
     return bytes.split(separator: 0x0A).filter { line in

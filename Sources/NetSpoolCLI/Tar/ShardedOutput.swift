@@ -86,7 +86,7 @@ final class ShardedOutput: BodyPlace {
     limit?.isFull(items: part.items, bytes: part.bytes, next: next) ?? false
   }
 
-  /// One with room for this many bytes.
+  /// A part with room for this many bytes.
   private func part(for bytes: Int64) throws(IOFailure) -> TarWriter {
     if let part, isFull(part, next: bytes) { try publish() }
     if let part { return part }
@@ -166,7 +166,7 @@ final class ShardedOutput: BodyPlace {
 /// What a tar holds: the items that are whole, and where they end.
 struct TarStock {
   private(set) var items = 0
-  /// Up to the end of the last whole item, and of the last member, whoever made it.
+  /// Up to the end of the last whole item, and of the last member of any maker.
   private(set) var wholeBytes: Int64 = 0
   private(set) var membersEnd: Int64 = 0
   let bytes: Int64

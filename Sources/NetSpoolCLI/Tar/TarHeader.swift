@@ -33,7 +33,7 @@ struct TarHeader: Equatable {
 // MARK: - Writing
 
 extension TarHeader {
-  /// One block, or three and more with a pax header.
+  /// A single block, or three and more with a pax header.
   var bytes: [UInt8] {
     let place = Self.place(of: name)
     let isLong = place == nil

@@ -17,7 +17,7 @@ final class TarReader {
     case damaged
   }
 
-  /// Names and records longer than this are nobody's.
+  /// Names and records longer than this come from no tool.
   static let extraBytesMax: Int64 = 1 << 20
 
   let bytes: Int64
@@ -67,7 +67,7 @@ final class TarReader {
     return true
   }
 
-  /// Bytes that the file has, which nobody cuts meanwhile.
+  /// Bytes that the file has, which no process cuts meanwhile.
   func read(_ count: Int, at offset: Int64) throws(IOFailure) -> ArraySlice<UInt8> {
     if offset >= windowStart, offset + Int64(count) <= windowStart + Int64(windowCount) {
       let start = Int(offset - windowStart)

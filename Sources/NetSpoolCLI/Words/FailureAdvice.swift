@@ -1,7 +1,7 @@
 import Glibc
 import NetSpool
 
-/// What a failure says to somebody at a shell: the library's sentence, and what to do about it.
+/// The words of a failure for a user at a shell: the library's sentence, and what to do about it.
 enum FailureAdvice {
   /// - Parameter proxyKnowsUser: whether a proxy was told who is asking.
   static func text(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String {
@@ -74,7 +74,7 @@ enum FailureAdvice {
     return schemes.isEmpty ? nil : "the server asks for \(schemes.joined(separator: ", "))"
   }
 
-  /// Says what helps when nobody said who is asking.
+  /// Says what helps when the request did not say who is asking.
   private static func stranger(_ response: NetworkResponse) -> String {
     let offers = response.headers.values(for: "WWW-Authenticate").joined(separator: ",").lowercased()
     if offers.contains("digest") {

@@ -61,7 +61,7 @@ struct Netrc: Sendable {
   }
 
   /// The first of the host, else that of all hosts.
-  /// - Parameter user: whom the URL names: then only an account of that user, or one that names nobody.
+  /// - Parameter user: the user that the URL names: then only an account of that user, or one that names none.
   func account(for host: String, user: String? = nil) -> Account? {
     let own = accounts.filter { $0.host.lowercased() == host.lowercased() }.map(\.account)
     let all = own + (standard.map { [$0] } ?? [])

@@ -1,4 +1,4 @@
-/// What somebody meant who wrote a word that is not there.
+/// The word that a user meant by one that is not there.
 enum Suggestion {
   /// The nearest of the words; nil when none is near.
   static func nearest(to word: String, in words: [String]) -> String? {

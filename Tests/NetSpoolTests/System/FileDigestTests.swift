@@ -8,8 +8,9 @@ import Testing
   /// Long ago, so that what was read is remembered.
   private func write(_ text: String, to folder: TestFolder, at second: Int) throws -> String {
     let path = try folder.write("bundle.pem", text)
-    let times = [timespec(tv_sec: second, tv_nsec: 0), timespec(tv_sec: second, tv_nsec: 0)]
-    try #require(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
+    var time = timespec()
+    time.tv_sec = second
+    try #require(unsafe utimensat(AT_FDCWD, path, [time, time], 0) == 0)
     return path
   }
 

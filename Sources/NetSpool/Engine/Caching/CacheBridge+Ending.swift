@@ -22,7 +22,7 @@ extension CacheBridge {
     }
   }
 
-  /// Streams have not begun with another body, and somebody has not been given what is held already.
+  /// Streams have not begun with another body, and a recipient has not been given what is held already.
   private func mayStandIn(_ operation: NetworkOperation, _ transfer: Transfer) -> Bool {
     !transfer.exchange.hasStreamed && operation.loop.cacheUse?.hasOpenedStreams != true
       && operation.recipients.contains { $0.loop.extras?.provided == nil }

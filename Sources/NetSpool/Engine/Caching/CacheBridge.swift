@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// What the cache has to say before an exchange and after it. It owns no operation and does nothing to one: whoever asks
-/// does what follows. Loop thread.
+/// Asks the cache what it has to say before an exchange and after it. It owns no operation and does nothing to one: its
+/// caller does what follows. Loop thread.
 struct CacheBridge {
   /// What the cache makes of a request.
   enum Consultation {
@@ -78,7 +78,7 @@ struct CacheBridge {
     policy == .onlyIfCached ? .refuse(NetworkError(.notCached)) : .ask(nil)
   }
 
-  /// A stored redirect is the answer only for those who do not follow it; the others are sent on.
+  /// A stored redirect is the answer only for operations that do not follow it; the others are sent on.
   func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
     guard (300..<400).contains(held.stored.status) else { return false }
     let request = operation.sent
@@ -118,7 +118,7 @@ struct CacheBridge {
       ))
   }
 
-  /// What is served, which counts as that: nobody is given what a request of ours brought up to date.
+  /// The answer that is served, and counted as served: no caller is given what a request of ours brought up to date.
   func response(
     _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache,
     _ selection: StoredSelection = .whole, _ parts: [[UInt8]] = []

@@ -1,9 +1,9 @@
-/// One question to the origin for all processes that share a store: when a GET that the cache cannot answer gets its turn,
+/// A single question to the origin for all processes that share a store: when a GET that the cache cannot answer gets its turn,
 /// its key is claimed (`ClaimTable`). Where another process has it, or another loop of this one, the operation gives its
 /// turn back and waits, and asks the cache again when the other has stored its answer, or has given up.
 ///
-/// Nobody depends on the other: a claim ends with its operation's turn, however that ends, and a second after its loop was
-/// last alive; whoever waited for what came to nothing asks the origin itself.
+/// No operation depends on another: a claim ends with its operation's turn, however that ends, and a second after its loop
+/// was last alive; an operation that waited for what came to nothing asks the origin itself.
 final class Claims {
   private let waiting = WaitList()
   private var isLooking = false

@@ -43,7 +43,7 @@ extension EngineCache {
     return StoreKey.resource(text.rawBytes, part: part)
   }
 
-  /// What an answer to an unsafe request makes worthless (RFC 9111 section 4.4), whoever it is stored for: the fields of
+  /// Removes what an answer to an unsafe request makes worthless (RFC 9111 section 4.4), for all senders: the fields of
   /// the request that changed it say nothing of those of the requests that it changed it for. Done once the disk knows,
   /// or when nothing was held.
   func invalidate(_ targets: [URLPieces], custom: String? = nil) -> StoreDuty {

@@ -9,7 +9,7 @@ final class EngineCache: Sendable {
     var bodyBytesMax = 16 << 20
     /// What of answers that were found is kept beside the store, at most.
     var recentBytesMax = 1 << 20
-    /// One process asks the origin for all.
+    /// A single process asks the origin for all.
     var coalescesAcrossProcesses = true
     /// Which part of the store; its quota is the store's.
     var namespace = "default"
@@ -76,7 +76,7 @@ final class EngineCache: Sendable {
 
   var keepsCookies: Bool { jar != nil }
 
-  /// A request that names the codings gets bytes as they were coded, which are nobody else's.
+  /// A request that names the codings gets bytes as they were coded, which are no other request's.
   private static func codings(_ fields: Headers) -> [UInt8]? {
     fields.contains("Accept-Encoding") ? SelectingValue.normalised("accept-encoding", in: fields) : nil
   }
@@ -169,7 +169,7 @@ final class EngineCache: Sendable {
       primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
   }
 
-  /// The cookies have changed since a question was asked: what it is about is somebody else's.
+  /// The cookies have changed since a question was asked: what it is about is another sender's.
   func isOutdated(_ question: CacheQuestion) -> Bool { question.cookies != jar?.version ?? 0 }
 }
 

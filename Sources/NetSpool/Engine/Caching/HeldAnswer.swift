@@ -67,7 +67,7 @@ struct AskedCache: Sendable {
 
   /// What was found. It counts until this process changes something of the resource, and for a second: other processes do so, too.
   struct Found: Sendable {
-    /// One or none, in a box.
+    /// At most one, in a box.
     let held: [HeldAnswer]
     /// The changes before it (`CacheStore.mark`).
     let mark: UInt64

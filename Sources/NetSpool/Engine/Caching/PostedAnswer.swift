@@ -1,5 +1,5 @@
 /// The answer to a POST, where it says that a GET of the same target would be given the same (RFC 9110 section 9.3.3). It
-/// is stored for that GET, and for whoever has sent the POST; no POST is ever answered with it.
+/// is stored for that GET, and for the sender of the POST; no POST is ever answered with it.
 struct PostedAnswer {
   fileprivate let use: CacheUse
   /// Which exchange it came with: another has another head.

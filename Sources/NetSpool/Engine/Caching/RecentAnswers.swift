@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The stored answers that were found last, by URL. Who asks for one of them again, and brings nothing but the URL, is spared
-/// the search: the URL need not be looked at, no key be made, nothing be decoded.
+/// The stored answers that were found last, by URL. A request that asks for one of them again, and brings nothing but the URL,
+/// is spared the search: the URL need not be looked at, no key be made, nothing be decoded.
 ///
 /// Any thread. An answer here is worth nothing by itself: the store says whether it still stands where it stood, and does
-/// not after any commit, whoever's, nor while a change of it waits (`CacheStore.lookup(_:again:)`).
+/// not after a commit by any process, nor while a change of it waits (`CacheStore.lookup(_:again:)`).
 final class RecentAnswers: Sendable {
   final class Answer: Sendable {
     let url: String
@@ -18,7 +18,7 @@ final class RecentAnswers: Sendable {
     fileprivate let hash: UInt64
     fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + 512 }
 
-    /// The fields to serve it with; whoever asks within the same second gets the same.
+    /// The fields to serve it with; all requests within the same second get the same.
     func servedHeaders(age: Int64) -> Headers {
       served.withLock { served in
         if served.age != age { served = (age, stored.servedHeaders(age: age)) }

@@ -1,7 +1,7 @@
 /// Requests that differ only in what the stored answer does not vary by would all ask whether it still holds: one asks,
 /// and the others ask the cache again once it knows.
 final class Validations {
-  /// A question to the origin whether a stored answer holds, and those who wait for what comes of it.
+  /// A question to the origin whether a stored answer holds, and the operations that wait for what comes of it.
   private struct Validation {
     let leader: NetworkOperation
     /// Nil: none does.

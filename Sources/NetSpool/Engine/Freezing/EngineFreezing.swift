@@ -115,7 +115,7 @@ extension EngineFreezing {
 }
 
 extension DeadLetter {
-  /// True if the body was kept: nobody wants that of a cancelled request.
+  /// True if the body was kept: no operation wants that of a cancelled request.
   fileprivate var hasBody: Bool { cause.reason != .cancelled }
 }
 

@@ -28,7 +28,7 @@ final class Freezer: Sendable {
   private let directory: Directory
   /// Engines that may use it. Changed under the directory's lock only.
   private let users = Atomic(1)
-  /// Until somebody has been told whether the store was damaged.
+  /// Until a caller has been told whether the store was damaged.
   let isNew = Once()
   private let inbox = Inbox(Commands())
 
@@ -48,8 +48,8 @@ final class Freezer: Sendable {
 // MARK: Opening and leaving
 
 extension Freezer {
-  /// A directory that was once named. Who opens its store, joins it or closes it has the lock: whoever comes while it
-  /// closes waits, and opens it anew.
+  /// A directory that was once named. Its lock is held while its store is opened, joined or closed: an engine that comes
+  /// while it closes waits, and opens it anew.
   private final class Directory: Sendable {
     let freezer = Mutex<Freezer?>(nil)
   }
@@ -87,7 +87,7 @@ extension Freezer {
     }
   }
 
-  /// One engine less. With the last one the store closes, once nothing of it is on its way.
+  /// An engine leaves. With the last one the store closes, once nothing of it is on its way.
   func leave() {
     let isLast = directory.freezer.withLock { _ in
       users.subtract(1, ordering: .relaxed).newValue == 0
@@ -129,7 +129,7 @@ extension Freezer {
   /// at the latest. 1 min.
   private static let sleepMax = 60 * Microseconds.second
 
-  /// Writes what was submitted, and lets another process have the store. False when somebody has come meanwhile.
+  /// Writes what was submitted, and lets another process have the store. False when an engine has come meanwhile.
   private func close(_ sender: FrozenSender) -> Bool {
     directory.freezer.withLock { freezer in
       guard users.load(ordering: .relaxed) == 0 else { return false }

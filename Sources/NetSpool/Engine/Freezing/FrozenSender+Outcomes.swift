@@ -67,7 +67,7 @@ extension FrozenSender {
     return entry
   }
 
-  /// The operations of a request end as frozen: from now on it is nobody's but the store's.
+  /// The operations of a request end as frozen: from now on it is the store's alone.
   func handOver(_ id: FrozenID, where matches: (NetworkOperation) -> Bool) {
     guard let entry = waiting[id] else { return }
     let leaving = entry.operations.filter(matches)
@@ -94,7 +94,7 @@ extension FrozenSender {
 
   // MARK: Without an operation
 
-  /// Offers the endings that nobody has taken, in the order in which the requests were accepted.
+  /// Offers the endings that no caller has taken, in the order in which the requests were accepted.
   func offerEndings(to engine: NetworkEngine) {
     guard engine.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
     // Of what the spool still has, the news is on its way.
@@ -156,7 +156,7 @@ extension FrozenSender {
 
   private static let patience = 2 * Microseconds.second
 
-  /// Returns those who have left and want to hear of it.
+  /// Returns the callbacks of engines that have left.
   func finishLeaving() -> [() -> Void] {
     guard !leaving.isEmpty else { return [] }
     let now = MonotonicClock.now

@@ -201,7 +201,7 @@ extension FrozenRequest {
     return withheld
   }
 
-  /// One exchange, ready to be sent: the spool alone repeats it.
+  /// An exchange, ready to be sent: the spool alone repeats it.
   fileprivate func attempt(
     body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets
   ) -> NetworkRequest {

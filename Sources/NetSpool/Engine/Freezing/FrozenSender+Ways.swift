@@ -84,7 +84,7 @@ extension FrozenSender {
     }
   }
 
-  /// The request has come to its end: where it was the last that waited, nobody needs to look any more.
+  /// The request has come to its end: where it was the last that waited, no look is needed any more.
   func forgetWays(of id: FrozenID) {
     for (way, outlook) in ways where outlook.held.contains(id) || outlook.tried.contains(id) {
       ways[way]?.held.remove(id)

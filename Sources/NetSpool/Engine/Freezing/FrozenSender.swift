@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Has the frozen requests of one store sent, through the engines they belong to, and tells those who wait for them.
+/// Has the frozen requests of one store sent, through the engines they belong to, and tells the operations that wait for them.
 /// The freezer's thread: what concerns an operation is brought to the loop of its own queue.
 final class FrozenSender {
   /// Operations of this process that wait for one request: several when it was asked for several times.
@@ -79,7 +79,7 @@ final class FrozenSender {
 
   // MARK: Turns
 
-  /// The end of a turn: does what follows from it. Returns those who have left and want to hear of it.
+  /// The end of a turn: does what follows from it. Returns the callbacks of engines that have left.
   func endTurn() -> [() -> Void] {
     spool.pump()
     let left = finishLeaving()
@@ -137,7 +137,7 @@ final class FrozenSender {
     }
   }
 
-  /// Forgets engines that are gone, and the queues that nobody has any more.
+  /// Forgets engines that are gone, and the queues that no engine has any more.
   private func noteEngines() {
     engines.removeAll { $0.engine == nil }
     let drivers = engines.compactMap { $0.engine?.driver }
@@ -189,7 +189,7 @@ final class FrozenSender {
 
   // MARK: The end
 
-  /// Stops when nobody uses the store any more: nothing more is sent, and attempts on their way are given back to their lanes.
+  /// Stops when no engine uses the store any more: nothing is sent then, and attempts on their way go back to their lanes.
   func park() {
     callOffWays()
     // Of those that have not ended by now nothing is known.

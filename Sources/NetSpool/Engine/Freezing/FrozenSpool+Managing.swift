@@ -41,7 +41,7 @@ extension FrozenSpool {
     submit(.amend(id.number, ending), .letter(token: token))
   }
 
-  /// Dead letters that nobody was told of, the oldest first.
+  /// Dead letters that no caller was told of, the oldest first.
   func untoldLetters() -> [(id: FrozenID, letter: DeadLetter)] {
     undelivered.sorted().compactMap { id in letter(id).map { (id, $0) } }
   }
@@ -50,7 +50,7 @@ extension FrozenSpool {
     (try? store.ending(.deadLetters, id.number)).flatMap { DeadLetter($0, at: world.now()) }
   }
 
-  /// Outcomes that nobody has taken yet, also those of earlier processes, the oldest first.
+  /// Outcomes that no caller has taken yet, also those of earlier processes, the oldest first.
   func outcomes(atMost count: Int = .max) throws(NetworkError) -> [(id: FrozenID, outcome: FrozenOutcome)] {
     try store.endings(.outcomes, atMost: count).compactMap { number, ending in
       FrozenOutcome(decoding: ending.payload.rawBytes).map { (FrozenID(number), $0) }

@@ -17,7 +17,7 @@ final class FrozenSpool {
   struct Travelling {
     var record: FrozenRecord
     var step: Step?
-    /// True if nobody wants it any more: decided as soon as the step is written.
+    /// True if no caller wants it any more: decided as soon as the step is written.
     var isUnwanted = false
   }
 
@@ -105,7 +105,7 @@ extension FrozenSpool {
       if facts.state == .inFlight { abandoned.append(id) } else if isDoubtful { doubted.append(id) }
       return true
     }
-    if isLater { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
+    if isLater { throw NetworkError(.storeOpenFailed, cause: .newerSchema) }
     for id in unreadable { giveUpUnreadable(id) }
     try readLetters()
     for id in abandoned { advance(id, .abandoned) }
@@ -120,7 +120,7 @@ extension FrozenSpool {
       expires: now.monotonic + facts.timeLeft(at: now) + 1)
   }
 
-  /// A poisoned one stops its lane over restarts too, and nobody may have been told of it.
+  /// A poisoned letter stops its lane over restarts too, and perhaps no caller was told of it.
   private func readLetters() throws(NetworkError) {
     for (number, ending) in try store.endings(.deadLetters) {
       guard let letter = DeadLetter(ending, at: world.now()) else { continue }
@@ -157,7 +157,7 @@ protocol FrozenSpoolOwner: AnyObject {
   func maySend(_ id: FrozenID, _ record: FrozenRecord) -> Bool
   /// The attempt is recorded: now its bytes may leave. Answered by `FrozenSpool.didEnd`, once.
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8])
-  /// The attempt must end: nobody waits for its answer any more.
+  /// The attempt must end: no caller waits for its answer any more.
   func abort(_ id: FrozenID)
   /// Its outcome is recorded. Answered by `FrozenSpool.acknowledge` once the caller's handler has returned.
   func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome)

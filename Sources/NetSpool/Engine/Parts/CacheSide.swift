@@ -140,7 +140,7 @@ final class CacheSide {
     context.tell(recipient, .provisional(early))
   }
 
-  /// Brings a stored answer up to date, for nobody in particular.
+  /// Brings a stored answer up to date, for no caller in particular.
   private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine) {
     guard !engine.isClosed.load(ordering: .acquiring) else { return }
     let refresh = NetworkOperation(request, engine: engine)

@@ -37,9 +37,9 @@ final class Coalescer {
     return alone
   }
 
-  /// True when its answer may be given to others that come now, and will come: no reader of another's holds it up. One whose head is
-  /// known and forbids storing, or says that no other request can be known to match, is for those who came before it
-  /// (RFC 9111 sections 4.1 and 5.2.2.5).
+  /// True when its answer may be given to others that come now, and will come: no reader of another's holds it up. An answer
+  /// whose head is known and forbids storing, or says that no other request can be known to match, is for the operations
+  /// that came before it (RFC 9111 sections 4.1 and 5.2.2.5).
   func mayJoin(_ leader: NetworkOperation) -> Bool {
     if isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
     guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor else { return true }
@@ -148,7 +148,7 @@ final class Coalescer {
 
   // MARK: Changed resources
 
-  /// Whatever is under way for this resource was asked for too early for those who come from now on.
+  /// All that is under way for this resource was asked for too early for operations that come from now on.
   func fence(_ resource: URLPieces) {
     forgetMoved()
     if isEmpty { fences = Fences() } else { fences.add(Self.number(resource), at: MonotonicClock.now) }

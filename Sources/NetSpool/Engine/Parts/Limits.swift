@@ -32,7 +32,7 @@ extension LoopContext {
       guard let operation else { return }
       var failure = NetworkError(.timedOut, cause: .queueDeadline)
       if case .route? = operation.leader.currentWait?.reason {
-        failure = NetworkError(.offline, reason: "allowedInterfaces")
+        failure = NetworkError(.offline, cause: .allowedInterfaces)
       }
       withdraw(operation, failure)
     }

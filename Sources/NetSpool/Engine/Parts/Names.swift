@@ -33,7 +33,7 @@ final class OriginName {
   ///   - failure: how operations end for which there is none.
   init(
     _ origin: URLPieces.Origin, given: [String] = [],
-    failure: NetworkError = NetworkError(.resolveFailed, reason: "notFound")
+    failure: NetworkError = NetworkError(.resolveFailed, cause: .notFound)
   ) {
     self.failure = failure
     isGiven = !given.isEmpty
@@ -49,7 +49,7 @@ final class OriginName {
     return "\(isGiven ? "" : "+")\(name):\(port):\(addresses.joined(separator: ","))"
   }
 
-  /// A name is asked for again after so long, shortly before libcurl forgets it; until then nobody waits for that.
+  /// A name is asked for again after so long, shortly before libcurl forgets it; until then no operation waits for that.
   fileprivate static let freshTime: Microseconds = 55_000_000
   /// An answer this old is none.
   fileprivate static let staleTime: Microseconds = 300_000_000

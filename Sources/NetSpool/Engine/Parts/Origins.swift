@@ -260,7 +260,7 @@ final class Origins {
     }
   }
 
-  /// One that has come meanwhile may be the next whose total is over.
+  /// An operation that has come meanwhile may be the next whose total is over.
   func noteTotal(of operation: NetworkOperation, at origin: Origin) {
     guard origin.hold != nil,
       let end = totalEnd(of: operation, at: origin, now: MonotonicClock.now)

@@ -13,7 +13,7 @@ final class Seats {
   /// Engines that wait and have nothing under way, and places that were lent to such.
   private(set) var starved = 0
   private(set) var lent = 0
-  /// Places that this loop has waited for and been given, until somebody has had a chance to fill them.
+  /// Places that this loop has waited for and been given, until an operation has had a chance to fill them.
   private var placesGranted = 0
   /// Twenty times a second while anything runs, and once more.
   private var timer: LoopTimer?
@@ -115,7 +115,7 @@ final class Seats {
     if timer?.isActive == false { timer?.start(milliseconds: 50, repeating: 50) }
   }
 
-  /// Gives the slot back; what the origin's width learns of it is told by whoever knows how it went.
+  /// Gives the slot back; what the origin's width learns of it is told where it is known how it went.
   func leave(_ operation: NetworkOperation) {
     if let transfer = operation.loop.transfer {
       remove(transfer)
@@ -184,7 +184,7 @@ final class Seats {
   /// Twice that is how long others may have to wait for its place, and little beside the 50 ms that are promised.
   private static let readersMilliseconds: UInt64 = 15
 
-  /// A transfer that only waits for its streams keeps its connection, and nobody else's place.
+  /// A transfer that only waits for its streams keeps its connection, and no place that others want.
   func yieldPlace(of transfer: Transfer, _ engine: NetworkEngine, at origin: Origin) {
     comeBack(transfer)
     transfer.exchange.hasYielded = true
@@ -243,7 +243,7 @@ final class Seats {
   /// An engine has nothing under way, and others have all places.
   private var isSomebodyStarved: Bool { isHeldUp && (width?.starved ?? starved) > 0 }
 
-  /// Somebody might start but for the queue's width.
+  /// An operation might start but for the queue's width.
   private var isHeldUp: Bool { context.queue.isHeldUp || width?.isWanted ?? false }
 
   private func standAside(_ transfer: Transfer) -> Bool {
@@ -281,7 +281,7 @@ final class Seats {
   /// So many are taken at once, where there are so many.
   private static let placesAtOnce = 8
 
-  /// Those that went on without a turn are counted, and what is free is for the loops that wait.
+  /// Counts the exchanges that went on without a turn, and leaves what is free to the loops that wait.
   private func keepTurns() {
     guard let width else { return }
     let more = context.queue.running - context.queue.maximumConcurrent
@@ -317,7 +317,7 @@ final class Seats {
       free, of: context.port.loop.number, isContent: isContent, context.port.driver)
   }
 
-  /// A place that was free is this loop's: the turn that follows has somebody fill it.
+  /// A place that was free is this loop's: the turn that follows has an operation fill it.
   func granted() {
     context.loop.assertOnLoop()
     context.queue.maximumConcurrent += 1

@@ -1,4 +1,4 @@
-/// What a queue knows of the network: the link, and the health of the origins that somebody wants to know about.
+/// A queue's knowledge of the network: the link, and the health of the origins that are asked about.
 /// Watches from the first question on. Loop thread.
 final class Connectivity {
   /// An engine that wants to know. Weak, because its queue lives as long as it does and this lives in the queue.
@@ -49,7 +49,7 @@ final class Connectivity {
 
   var isWatching: Bool { monitor != nil && !isClosed }
 
-  /// Only `byLink` must know the link; whoever needs nothing of it pays nothing for it.
+  /// Only `byLink` must know the link; a queue that needs nothing of it pays nothing for it.
   func watchLinkIfNeeded() { if case .byLink = origins.settings.sizing { begin() } }
 
   private func linkKindChanged() { origins.link = link.kind == .local ? .local : .cellular }
@@ -66,7 +66,7 @@ final class Connectivity {
     return link
   }
 
-  /// What counts, for those who may use some interfaces only.
+  /// The link that counts for engines that may use some interfaces only.
   func link(for watch: OriginWatch) -> LinkState { link.limited(to: watch.settings.way.interfaces) }
 
   func maySend(_ watch: OriginWatch) -> Bool {
@@ -112,7 +112,7 @@ final class Connectivity {
     if watch.health.state != before { tellListeners(of: watch) }
   }
 
-  /// Looks at it again if that is of use, and wakes those who may send.
+  /// Looks at it again if that is of use, and wakes the operations that may send.
   func update(_ watch: OriginWatch) {
     if watch.health.wantsProbe {
       waitToProbe(watch)
@@ -126,7 +126,7 @@ final class Connectivity {
     forgetIfIdle(watch)
   }
 
-  /// Forgets an origin that nobody wants to know of any more.
+  /// Forgets an origin that no engine or operation wants to know of any more.
   func forgetIfIdle(_ watch: OriginWatch) {
     guard !watch.isAwaited, watch.engines.isEmpty, watch.probe == nil, !watch.health.wantsProbe else {
       return
@@ -172,7 +172,7 @@ final class Connectivity {
     return watch
   }
 
-  /// The watch, if somebody asked for this origin.
+  /// The watch, if this origin was asked for.
   func known(_ origin: Origin, _ settings: HandleSettings) -> OriginWatch? {
     watches[OriginWatch.Key(origin, settings)]
   }
@@ -184,7 +184,7 @@ final class Connectivity {
       .min { $0.rank < $1.rank }
   }
 
-  /// Forgets it when nobody would hear of it any more; false then.
+  /// Forgets it when no engine or operation would hear of it any more; false then.
   func keep(_ watch: OriginWatch) -> Bool {
     for id in watch.engines where listeners[id]?.engine == nil {
       watch.engines.remove(id)
@@ -224,8 +224,8 @@ final class Connectivity {
   }
 }
 
-/// Looking at an origin that nobody gets through to: a connection is opened, in the engine's own way, and nothing
-/// is sent on it. At most one at a time for each origin, and only while somebody wants to know.
+/// Looking at an origin that no request gets through to: a connection is opened, in the engine's own way, and nothing
+/// is sent on it. At most one at a time for each origin, and only while an engine or an operation wants to know.
 extension Connectivity {
   /// Looks under way at most, all origins together.
   private static let probingMax = 8

@@ -1,4 +1,4 @@
-/// An origin that somebody wants to know about, reached in one way (proxy, trust). Loop thread.
+/// An origin that an engine or an operation wants to know about, reached in one way (proxy, trust). Loop thread.
 final class OriginWatch {
   struct Key: Hashable {
     let origin: OriginID

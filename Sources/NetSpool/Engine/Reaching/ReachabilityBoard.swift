@@ -11,7 +11,7 @@ final class ReachabilityBoard: Sendable {
     var delivered: NetworkEngine.Reachability?
     var handlers: [Handler] = []
     var isWatched = false
-    /// Somebody is on the way to the delivery target, or there.
+    /// A delivery is on its way to the target, or there.
     var isBeingDelivered = false
   }
 
@@ -20,7 +20,7 @@ final class ReachabilityBoard: Sendable {
   /// Nil until the loop has looked.
   var current: NetworkEngine.Reachability? { state.withLock { $0.current } }
 
-  /// True for the first who asks: somebody must have the loop watch.
+  /// True for the first caller, which must have the loop watch.
   func beginWatching() -> Bool {
     state.withLock { state in
       defer { state.isWatched = true }

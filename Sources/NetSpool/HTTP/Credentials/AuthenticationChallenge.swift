@@ -1,4 +1,4 @@
-/// One challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1).
+/// A challenge of a `WWW-Authenticate` field (RFC 9110 section 11.6.1).
 struct AuthenticationChallenge: Sendable, Hashable {
   /// In lower case.
   var scheme: String

@@ -15,7 +15,7 @@ final class CredentialProvider: Sendable {
 
   private struct Lookup {
     var held = Held()
-    /// The closures that wait for the answer; nil when nobody has asked.
+    /// The closures that wait for the answer; nil when none has asked.
     var waiting: [Answer]?
   }
 

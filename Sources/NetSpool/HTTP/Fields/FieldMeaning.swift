@@ -1,5 +1,5 @@
-/// What a field's name says about its value: a secret, somebody's name, or neither. One rule for logs, for what is
-/// written to a disk, and for whose answers the cache keeps apart.
+/// The meaning that a field's name gives its value: a secret, a person's name, or neither. One rule for logs, for what
+/// is written to a disk, and for whose answers the cache keeps apart.
 ///
 /// A name is read word by word, in any case and spelling: split at whatever is no letter or digit and where the case
 /// changes, digits at a word's end left out, and with the words that are commonly run together. It errs towards a

@@ -112,7 +112,7 @@ extension Headers {
   /// The fields in a stored block of lines; nil if it does not end with a line's end.
   ///
   /// That its lines are what was stored is what the store's checksums are for; a line of another form would be
-  /// a field that nobody finds. There is room for an Age line, which serving adds.
+  /// a field that no lookup finds. There is room for an Age line, which serving adds.
   init?(storedBlock bytes: RawSpan, _ range: Range<Int>) {
     self.init()
     guard !range.isEmpty else { return }

@@ -39,7 +39,7 @@ struct MediaType: Sendable, Hashable {
 /// Lenient as to blanks and empty elements, and it stops at the first thing it cannot read: what came
 /// before still counts.
 struct HeaderParameters: Sendable, Hashable {
-  /// One parameter; the value without quotes and escapes, as bytes, since `filename` may be anything.
+  /// A parameter; the value without quotes and escapes, as bytes, since `filename` may be anything.
   struct Parameter: Sendable, Hashable {
     /// In lower case.
     let name: String

@@ -34,13 +34,13 @@ enum BodyRead: Hashable, Sendable {
   case end
 }
 
-/// Bytes that belong to somebody else and stay what they are for as long as this lives.
+/// Bytes that belong to a lender and stay what they are for as long as this lives.
 protocol LentBytes: AnyObject, Sendable {
   var count: Int { get }
   /// True when reading its bytes waits for nothing.
   var isInMemory: Bool { get }
 
-  /// A view of the bytes, valid while this lives; whoever lends them cannot take them back from then on.
+  /// A view of the bytes, valid while this lives; the lender cannot take them back from then on.
   var rawBytes: RawSpan {
     @_lifetime(borrow self)
     get

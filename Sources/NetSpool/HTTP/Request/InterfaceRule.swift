@@ -20,7 +20,7 @@ struct InterfaceRule: Sendable, Hashable {
       return isName && !(name.isEmpty && pattern.isEmpty)
     }
     if patterns.isEmpty || !isUsable {
-      throw NetworkError(.invalidConfiguration, reason: "allowedInterfaces")
+      throw NetworkError(.invalidConfiguration, cause: .allowedInterfaces)
     }
     if let missing = patterns.first(where: { !$0.hasSuffix("*") && !NetworkInterface.exists($0) }) {
       throw NetworkError(.invalidConfiguration, reason: "allowedInterfaces: \(missing)")

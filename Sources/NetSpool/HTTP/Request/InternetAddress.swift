@@ -16,7 +16,7 @@ struct InternetAddress: Sendable, Hashable {
     return groups.map { String($0, radix: 16) }.joined(separator: ":")
   }
 
-  /// Anybody on the internet may own it: nothing of this machine, this network, nobody's and everybody's
+  /// Any host on the internet may own it: it is not of this machine or this network, nor reserved, nor for all
   /// (the special-purpose registries of RFC 6890).
   var isPublic: Bool { bytes.count == 4 ? isPublic4(bytes[...]) : isPublic6 }
 

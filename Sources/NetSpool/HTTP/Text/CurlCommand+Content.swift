@@ -83,7 +83,7 @@ extension CurlCommand {
 }
 
 extension CurlCommand {
-  /// One `-F` or `--form-string` per part; nil if curl's syntax cannot say one of them.
+  /// A `-F` or `--form-string` per part; nil if curl's syntax cannot say one of them.
   func formWords(_ multipart: Multipart, _ redaction: Redaction?) -> CurlContent? {
     var words: [String] = []
     for part in multipart.parts {

@@ -15,7 +15,7 @@ extension Redaction {
   }
 }
 
-/// One pass over JSON text, without recursion: nesting cannot exhaust the stack.
+/// A single pass over JSON text, without recursion: nesting cannot exhaust the stack.
 private struct JSONMasker {
   private let text: [UInt8]
   private var position = 0

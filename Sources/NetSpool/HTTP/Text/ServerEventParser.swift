@@ -3,7 +3,7 @@
 /// Lines are read as bytes: `Character` makes one of a blank and the combining marks behind it, and comparing many of
 /// those takes time that grows with the square of their number.
 struct ServerEventParser {
-  /// Nobody is kept waiting for longer because an origin says so, as with `Retry-After`.
+  /// No caller is kept waiting for longer because an origin says so, as with `Retry-After`.
   static let retryMax = Duration.seconds(3_600)
 
   /// Of an event's text, without the LF between its lines.

@@ -1,5 +1,5 @@
-/// What callers of any thread share with the store thread; always under one lock, which loops take too: so nobody reads the
-/// file under it (`StoreViews`).
+/// State that callers of any thread share with the store thread; always under one lock, which loops take too: so no thread
+/// reads the file under it (`StoreViews`).
 struct CacheSharedState: InboxWork, ~Copyable {
   /// A piece of work for the store thread, in the order in which it is to be written.
   enum Work: Sendable {
@@ -23,7 +23,7 @@ struct CacheSharedState: InboxWork, ~Copyable {
   var touched: Set<KeyDigest> = []
   /// Once so many bytes wait, the store is soon so full that entries are removed to make room.
   var bytesUntilUsesCount = 0
-  /// Bytes at most of namespaces, where somebody has named them.
+  /// Bytes at most of namespaces, where settings have named them.
   var quotas: [String: Int] = [:]
   var statistics = CacheStatistics()
   /// By chance: counted on from a clock that was set back, bodies would get the numbers of others.

@@ -59,7 +59,7 @@ extension CacheStore {
     isUsable ? core.lookup(key) : nil
   }
 
-  /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was. Waits for nobody.
+  /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was. Never waits.
   func lookup(_ key: StoreKey, again place: StoredPosition) -> LeasedBytes? {
     isUsable ? core.lookup(key, again: place) : nil
   }
@@ -99,7 +99,7 @@ extension CacheStore {
     if isUsable { core.remove(key) }
   }
 
-  /// Removes all that is stored of a resource, whoever's and in whatever variant; what of it is on its way is not stored.
+  /// Removes all that is stored of a resource, for any asker and in any variant; what of it is on its way is not stored.
   /// No lookup of this process finds it when this returns. True when some of it was still to be written.
   @discardableResult
   func removeResource(_ resource: UInt64) -> Bool { isUsable && core.removeResource(resource) }
@@ -131,7 +131,7 @@ extension CacheStore {
   /// The table of who asks the origin for what, among all processes; nil when that is not known.
   var claims: ClaimTable? { isUsable ? core.claims : nil }
 
-  /// Ends a claim when all changes made before are committed or dropped: whoever waits for it finds them.
+  /// Ends a claim when all changes made before are committed or dropped: a request that waits for it finds them.
   func finish(_ claim: Claim) {
     if isUsable { core.finish(claim) } else { claim.finish() }
   }
@@ -151,7 +151,7 @@ extension CacheStore {
 }
 
 extension CacheStore {
-  /// Bytes that wait to be written. Nobody waits for them: what is too much is dropped.
+  /// Bytes that wait to be written. No caller waits for them: what is too much is dropped.
   var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
 
   /// The same, with those that wait and those that were dropped.

@@ -9,7 +9,7 @@ final class CacheStoreCore: Sendable {
   let shared = Inbox(CacheSharedState())
   /// Never on a loop. Before `shared`, where both are taken.
   let views = BusyMutex(StoreViews())
-  /// Somebody has waited for the views in vain, and nobody has had them since.
+  /// A lookup has waited for the views in vain, and none has had them since.
   let areViewsStuck = Atomic(false)
   /// The number of changes that this process has made; counted under `shared`.
   let mark = Atomic<UInt64>(0)

@@ -11,7 +11,7 @@ final class CacheStoreRegistry: Sendable {
   }
 
   private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
-  /// By environment: to start or to stop a core may take long, and is nobody else's matter.
+  /// By environment: to start or to stop a core may take long, and concerns no other environment.
   private let turns = KeyedLock<ObjectIdentifier>()
 
   func core(_ settings: CacheStoreSettings) throws(NetworkError) -> CacheStoreCore {

@@ -52,8 +52,8 @@ struct CacheWriter: ~Copyable {
     return report
   }
 
-  /// Every change goes down the trees of entries, bodies, recency and free pages, mostly to leaves that nobody has
-  /// touched: a batch of a thousand would bring in half of a small store. What was written is in memory of LMDB's
+  /// Every change goes down the trees of entries, bodies, recency and free pages, mostly to leaves that are still
+  /// untouched: a batch of a thousand would bring in half of a small store. What was written is in memory of LMDB's
   /// own, so nothing is lost.
   func countResident() { mappedPages.count(faults: 4) }
 
@@ -105,7 +105,7 @@ struct BatchReport: Equatable {
   var isOverBudget = false
   /// What may still come before every read is to count.
   var bytesUntilUsesCount = 0
-  /// The mark of a removal that nobody goes on with.
+  /// The mark of a removal that no process goes on with.
   var abandoned: UInt64?
 }
 

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// The right to ask the origin for what a key stands for, which nobody else has meanwhile. Free again with the last
+/// The right to ask the origin for what a key stands for, which no other claimant has meanwhile. Free again with the last
 /// reference. Any thread.
 final class Claim: Sendable {
   private let table: ClaimTable
@@ -18,10 +18,10 @@ final class Claim: Sendable {
   /// The origin has answered, or will not; what was to be stored is.
   func finish() { end(as: .done) }
 
-  /// The answer is of no use to others: for a while nobody shall wait for the next one either.
+  /// The answer is of no use to others: for a while no request shall wait for the next one either.
   func giveUp() { end(as: .uncacheable) }
 
-  /// Ends the claim as if nobody had asked.
+  /// Ends the claim as if it had never been made.
   func release() { end(as: .none) }
 
   private func end(as kind: ClaimWord.Kind) {

@@ -52,13 +52,13 @@ final class ClaimTable: Sendable {
     case unneeded
   }
 
-  /// Whether somebody asks the origin for what a key stands for.
+  /// The claim to ask the origin for what a key stands for.
   enum State {
     case free
     case taken
     /// The process that claimed it is dead or stopped.
     case void
-    /// Somebody has asked, and what came of it is in the store or nowhere.
+    /// A claimant has asked, and what came of it is in the store or nowhere.
     case done
     /// What the origin says cannot be stored.
     case uncacheable
@@ -108,7 +108,7 @@ extension ClaimTable {
     var index: Int?
     var word = ClaimWord(bits: 0)
 
-    /// Somebody else has asked before, and may have stored the answer.
+    /// Another claimant has asked before, and may have stored the answer.
     func isNews(for owner: ClaimOwner) -> Bool { (state == .done || state == .void) && word.owner != owner }
   }
 

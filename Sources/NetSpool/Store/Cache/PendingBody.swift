@@ -18,7 +18,7 @@ enum PendingBody: Sendable {
     }
   }
 
-  /// True if it can be lent to those who look it up before it is written.
+  /// True if it can be lent to lookups before it is written.
   var isReadable: Bool {
     switch self {
     case .bytes: true

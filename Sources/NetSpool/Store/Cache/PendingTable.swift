@@ -123,7 +123,7 @@ struct PendingPut: Sendable {
   var metadata: [UInt8]
   let body: PendingBody
   let bodyID: UInt64
-  /// When the origin was asked for it; `max`: nobody was.
+  /// When the origin was asked for it; `max`: it was not.
   var askedAt = Microseconds.max
   /// The newest commit of the store with which nothing had changed what it was asked for.
   var validAt: UInt64 = 0

@@ -12,10 +12,10 @@ typealias KeyMatch = @Sendable (_ fullKey: RawSpan, _ metadata: RawSpan) -> Bool
 
 /// Entries that were removed by what they are, and still stand in the trees.
 ///
-/// To take out thousands of them costs a second, for which nobody shall wait. So what a few milliseconds do not finish
+/// To take out thousands of them costs a second, for which no caller shall wait. So what a few milliseconds do not finish
 /// leaves this mark in the store: no lookup of any process that sees the mark finds what it means, and the store thread
-/// takes the entries out little by little, then the mark. Whoever comes after a process that died goes on with it. What
-/// is put later is younger than the mark, and not meant.
+/// takes the entries out little by little, then the mark. If its process dies, another goes on with it. What is put later
+/// is younger than the mark, and not meant.
 struct Removal: Sendable {
   let number: UInt64
   let namespace: UInt16
@@ -114,7 +114,7 @@ extension CacheWriter {
     return (left, report)
   }
 
-  /// Never used before, or whoever goes on with another of the same number would end this one too early.
+  /// Never used before, or a process that goes on with another of the same number would end this one too early.
   private var newRemovalNumber: UInt64 {
     max((removals.map(\.number).max() ?? 0) + 1, UInt64(max(MonotonicClock.now, 0)))
   }

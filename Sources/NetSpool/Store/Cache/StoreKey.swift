@@ -1,7 +1,7 @@
-/// What a record is found by: a key of any length, and its digest under which it is filed. The full key is
+/// A record is found by it: a key of any length, and its digest under which it is filed. The full key is
 /// compared on every read, so a collision is a miss and never a wrong answer.
 ///
-/// The first word of the digest stands for the resource, whoever asks for it in whatever way: all that is stored of one
+/// The first word of the digest stands for the resource, for any asker and in any variant: all that is stored of one
 /// stands side by side in the tree, so that it is found and removed without a search.
 struct StoreKey: Sendable, Hashable {
   /// Longer ones cannot be stored.
@@ -95,7 +95,7 @@ struct NamespaceRecord: Sendable, Equatable {
   var name: String
   var bytes = 0
   var entries = 0
-  /// Bytes that its entries may take; nil: as many as there is room for. Whoever writes keeps it.
+  /// Bytes that its entries may take; nil: as many as there is room for. Every writer keeps it.
   var quota: Int?
 }
 
@@ -131,7 +131,7 @@ extension NamespaceRecord {
 ///   namespaces  number -> `NamespaceRecord`
 ///   fences      resource -> microseconds of the machine's own clock: what was asked for before is not stored. Resource 0
 ///               stands for all
-///   removals    number -> `Removal`: entries that nobody finds any more, and that are still to be taken out
+///   removals    number -> `Removal`: entries that no lookup finds any more, and that are still to be taken out
 struct CacheDatabases: Sendable {
   /// Counts up with every change of a record's layout or of the digest.
   static let layout: UInt32 = 3

@@ -1,6 +1,6 @@
-/// Looks into the store for those who must not wait for the disk: one thread for each store, from the first question on.
+/// Looks into the store for callers that must not wait for the disk: one thread for each store, from the first question on.
 ///
-/// A disk that hangs keeps this thread. Then nothing more is taken, and whoever asks goes on without what is stored.
+/// A disk that hangs keeps this thread. Then nothing more is taken, and a caller goes on without what is stored.
 final class StoreLooker: Sendable {
   typealias Job = @Sendable () -> Void
 

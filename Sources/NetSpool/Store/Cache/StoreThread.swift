@@ -96,7 +96,7 @@ struct StoreThread: ~Copyable {
     return .sleep(until: deadline(shared, viewsDue) ?? .max)
   }
 
-  /// A store that refused is left alone for a while, unless somebody waits or it is closing.
+  /// A store that refused is left alone for a while, unless a caller waits or it is closing.
   private func mayWrite(_ shared: borrowing CacheSharedState, _ look: CacheStoreCore.Look) -> Bool {
     unwritten.isEmpty || shared.isUrgent || look.isClosed || MonotonicClock.now >= retryAt
   }
@@ -181,7 +181,7 @@ struct StoreThread: ~Copyable {
     removal.waiter.signal()
   }
 
-  /// Takes out a little of what was removed; nobody waits for it. What is left at the end of the process, the next one
+  /// Takes out a little of what was removed; no caller waits for it. What is left at the end of the process, the next one
   /// goes on with.
   private mutating func sweep() {
     guard let oldest = sweeps.first, MonotonicClock.now >= sweepAt else { return }
@@ -365,12 +365,12 @@ extension CacheStatistics {
   }
 }
 
-/// One thread waits for another, once.
+/// A thread waits for another, once.
 final class Waiter: Sendable {
   private let semaphore = SystemSemaphore()
 
   func signal() { semaphore.signal() }
-  /// False when nobody signalled in time.
+  /// False when no signal came in time.
   @discardableResult
   func wait(atMost time: Microseconds) -> Bool { semaphore.wait(until: MonotonicClock.now + time) }
 }

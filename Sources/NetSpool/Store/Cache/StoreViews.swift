@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// How lookups see the file. Whoever reads it may have to wait for the disk, for ever if that hangs. So it is done under a
-/// lock of its own, which no loop takes, and of which nobody waits for long who only looks.
+/// The file as lookups see it. A reader of it may have to wait for the disk, for ever if that hangs. So it is read under a
+/// lock of its own, which no loop takes, and for which no lookup waits long.
 struct StoreViews: ~Copyable {
   var current: Snapshot?
   /// Not current any more, but leases keep them.
@@ -54,7 +54,7 @@ extension CacheStoreCore {
     shared.send { $0.haveViewsChanged = true } != nil
   }
 
-  /// The store thread: ends the snapshots that nobody uses any more. When the others are to be looked at.
+  /// The store thread: ends the snapshots that are not used any more. When the others are to be looked at.
   func endUnusedViews(tick: Microseconds) -> Microseconds? {
     let (hasCurrent, retired) = views.withLock { views in
       views.forgetEnded()

@@ -1,4 +1,4 @@
-/// One durable step in the life of a request. Each is written whole or not at all.
+/// A durable step in the life of a request. Each is written whole or not at all.
 enum FrozenChange: Sendable {
   /// A request comes in: it gets its number.
   case accept(FrozenRow, body: [UInt8])

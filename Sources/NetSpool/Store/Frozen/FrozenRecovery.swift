@@ -1,7 +1,7 @@
-/// Repairs the tables before anybody uses them, in one transaction: a new epoch, damaged rows set aside
+/// Repairs the tables before they are used, in one transaction: a new epoch, damaged rows set aside
 /// one by one, and the tables that follow from `rec` made again when they do not.
 ///
-/// There may be a million rows, and whoever opens waits: `rec` is walked through once.
+/// There may be a million rows, and the caller that opens the store waits: `rec` is walked through once.
 struct FrozenRecovery {
   let tables: FrozenTables
   /// Damaged files that were moved aside: which numbers were given in them is not known for certain.

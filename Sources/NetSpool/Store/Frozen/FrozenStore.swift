@@ -66,7 +66,7 @@ extension FrozenStore {
     }
   }
 
-  /// What `open` would find in a directory, which must be there. Nothing in it is changed, and nobody can open it meanwhile.
+  /// Finds what `open` would find in a directory, which must be there. Changes nothing in it; no process can open it meanwhile.
   static func inspect(
     _ settings: FrozenStoreSettings
   ) throws(NetworkError) -> EnvironmentOpening.Found {
@@ -94,7 +94,7 @@ extension FrozenStore {
     } catch {
       throw error.failure(error.isFull ? .storageFull : .storeOpenFailed, reason: "databases")
     }
-    guard let report else { throw NetworkError(.storeOpenFailed, reason: "newerSchema") }
+    guard let report else { throw NetworkError(.storeOpenFailed, cause: .newerSchema) }
     return (tables, report, salvaged)
   }
 
@@ -170,7 +170,7 @@ struct FrozenStatistics: Sendable, Equatable {
   var records = 0
   /// Bytes of the file in use, at the last commit.
   var bytes = 0
-  /// Outcomes and dead letters that were removed, since the store began, because nobody took them.
+  /// Outcomes and dead letters that were removed, since the store began, because no caller took them.
   var dropped = 0
   /// Commits since it was opened, and the changes in them.
   var commits = 0
@@ -253,7 +253,7 @@ extension FrozenStore {
     }
   }
 
-  /// One request; nil when it is not there, `storeCorrupt` when its bytes are not what was written.
+  /// The request of a number; nil when it is not there, `storeCorrupt` when its bytes are not what was written.
   func row(_ number: UInt64) throws(NetworkError) -> FrozenRow? {
     let (isThere, row) = try core.read { transaction throws(StoreError) in
       let bytes = try transaction.bytes(at: RecordKey(ordered: number), in: core.tables.rec)
@@ -263,7 +263,7 @@ extension FrozenStore {
     return row
   }
 
-  /// Outcomes that nobody has taken, or dead letters, in the order of their numbers, from `number` on. Those whose
+  /// Outcomes that no caller has taken, or dead letters, in the order of their numbers, from `number` on. Those whose
   /// bytes are not what was written are left out, and go with the next sweep.
   func endings(
     _ kind: Endings, from number: UInt64 = 0, atMost count: Int = .max

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// The one thread that writes: it takes what waits, commits it, and tells whoever waits for it.
+/// The one thread that writes: it takes what waits, commits it, and tells the callers that wait for it.
 ///
 /// A commit waits for the disk, and what comes meanwhile shares the next one: so one change on an idle store is
 /// written at once, and under load hundreds share a sync.
@@ -77,7 +77,7 @@ struct FrozenStoreThread: ~Copyable {
 
   private mutating func meet(_ trouble: FrozenTrouble, _ error: StoreError, _ work: FrozenStoreCore.Work) {
     if trouble == .mapFull, work.change.isAcceptance {
-      return Self.refuse([work], error.failure(.queueFull, reason: "frozenBytes"))
+      return Self.refuse([work], NetworkError(.queueFull, cause: .frozenBytes, underlying: error.underlying))
     }
     if trouble == .mapFull, core.growMap() {
       core.shared.withLock { $0.statistics.growths += 1 }
@@ -214,7 +214,7 @@ extension FrozenStoreCore {
     }
   }
 
-  /// Waits until nobody reads any more; to be called before the environment is released.
+  /// Waits until no reader is left; to be called before the environment is released.
   func endReading() { mapUse.changing { hasMap.store(false, ordering: .releasing) } }
 
   /// A sixteenth more than there was. On the store thread, outside transactions.

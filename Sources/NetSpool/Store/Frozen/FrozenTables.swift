@@ -4,13 +4,13 @@
 ///   rec      -> `FrozenRow`: what waits or is in flight
 ///   body     -> its bytes; apart, so that a change of state does not write them again
 ///   dedupe   16 bytes of digest -> number u64 little-endian, full key
-///   outbox   -> `FrozenEnding`: outcomes that nobody has taken yet
+///   outbox   -> `FrozenEnding`: outcomes that no caller has taken yet
 ///   dead     -> `FrozenEnding`: what will not be sent any more
 ///   remains  -> bodies of the dead that may be revived or looked into
 ///
 /// `rec` and `body` always hold the same requests.
 struct FrozenTables: Sendable {
-  /// Counts up with every change of what is in the file. 2: the lists `lane` and `due`, which nobody reads, are gone.
+  /// Counts up with every change of what is in the file. 2: the lists `lane` and `due`, which no code reads, are gone.
   static let layout: UInt32 = 2
   private static let former = ["lane", "due"]
 

@@ -41,14 +41,14 @@ extension FrozenWriter {
     for bytes: Int, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) {
     let records = try reading { () throws(StoreError) in try transaction.size(of: tables.rec).records }
-    if records >= settings.recordsMax { throw .refused(NetworkError(.queueFull, reason: "frozenRecords")) }
+    if records >= settings.recordsMax { throw .refused(NetworkError(.queueFull, cause: .frozenRecords)) }
     // Pages that a long value fills, and those of the trees that may split: more than it will be.
     let needed = bytes + 8 * environment.pageBytes
     if room < needed {
       let pages = try reading { () throws(StoreError) in try tables.usedPages(transaction) }
       room = acceptedBytesMax - pages * environment.pageBytes
     }
-    guard room >= needed else { throw .refused(NetworkError(.queueFull, reason: "frozenBytes")) }
+    guard room >= needed else { throw .refused(NetworkError(.queueFull, cause: .frozenBytes)) }
     room -= needed
   }
 

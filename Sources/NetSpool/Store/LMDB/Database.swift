@@ -45,7 +45,7 @@ struct RecordKey: Sendable, Hashable {
     count = 16
   }
 
-  /// One number that sorts as such when compared byte by byte.
+  /// A number that sorts as such when compared byte by byte.
   init(ordered number: UInt64) {
     words = Words(first: number.bigEndian)
     count = 8

@@ -2,7 +2,7 @@ internal import CNetSpoolLMDB
 internal import Glibc
 internal import Synchronization
 
-/// An open LMDB environment: one per file and process, whoever asks for it (see `EnvironmentRegistry`).
+/// An open LMDB environment: one per file and process, for all callers (see `EnvironmentRegistry`).
 ///
 /// It counts its holders and closes with the last one: the stores that use it and every read transaction.
 /// Reading and writing may go on in many threads; each transaction keeps to one at a time.
@@ -266,7 +266,7 @@ extension Environment {
   /// Counts one more holder. Only for a caller that is certain that there is another.
   func retain() { holders.add(1, ordering: .relaxed) }
 
-  /// One holder less; the last one closes. Not from inside a transaction.
+  /// Takes off one holder; the last one closes. Not from inside a transaction.
   func drop() {
     var count = holders.load(ordering: .relaxed)
     while count > 1 {

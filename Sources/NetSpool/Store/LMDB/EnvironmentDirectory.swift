@@ -9,8 +9,8 @@ internal import Synchronization
 ///   writer               locked with flock(2) by the process that writes
 ///   stamp                see `EnvironmentStamp`
 ///   data.mdb.bad-<time>  (microseconds since 1970) a file that was damaged or not ours, moved aside. Of what can be had
-///                        again the newest three are kept, of what cannot all. `.unread` behind it: nobody has looked yet
-///                        for what is still whole in it
+///                        again the newest three are kept, of what cannot all. `.unread` behind it: no process has looked
+///                        yet for what is still whole in it
 ///
 /// The directory itself is locked with flock(2) while a process opens or leaves.
 final class EnvironmentDirectory: Sendable {
@@ -110,8 +110,8 @@ extension EnvironmentDirectory {
     switch error.number {
     case EMFILE, ENFILE: return NetworkError(.tooManyOpenFiles, underlying: underlying)
     case ENOSPC, EDQUOT: return NetworkError(.storageFull, underlying: underlying)
-    case ELOOP: return NetworkError(.storeOpenFailed, reason: "symlink", underlying: underlying)
-    case EISDIR, ENOTDIR: return NetworkError(.storeOpenFailed, reason: "notAFile", underlying: underlying)
+    case ELOOP: return NetworkError(.storeOpenFailed, cause: .symlink, underlying: underlying)
+    case EISDIR, ENOTDIR: return NetworkError(.storeOpenFailed, cause: .notAFile, underlying: underlying)
     case EROFS: return NetworkError(.storeOpenFailed, cause: .readOnly, underlying: underlying)
     case EACCES, EPERM: return NetworkError(.storeOpenFailed, cause: .permissions, underlying: underlying)
     default: return NetworkError(.storeOpenFailed, reason: error.call, underlying: underlying)
@@ -225,7 +225,7 @@ extension EnvironmentDirectory {
     return Self.badPrefix + String(moment)
   }
 
-  /// Files that were moved aside, and in which nobody has looked yet for what is still whole: the names they will have.
+  /// Files that were moved aside, and in which no process has looked yet for what is still whole: the names they will have.
   var unreadNames: [String] {
     SystemText.names(inDirectory: path).sorted().compactMap { name in
       guard name.hasPrefix(Self.badPrefix), name.hasSuffix(Self.unreadSuffix) else { return nil }
@@ -325,14 +325,14 @@ extension EnvironmentDirectory {
     }
   }
 
-  /// A page was found damaged: the next process that finds nobody here begins afresh.
+  /// A page was found damaged: the next process that finds no other here begins afresh.
   func markSuspect() {
     guard var stamp = readStamp(), !stamp.isSuspect else { return }
     stamp.isSuspect = true
     try? write(stamp, onDisk: false)
   }
 
-  /// The environment is closed. Whoever is the last to leave says whether all is in order, and marks the
+  /// The environment is closed. The last process to leave says whether all is in order, and marks the
   /// file with a time that no write gives it, so that a later change shows.
   func leave(isSynced: Bool) {
     // Leases may keep this object, and with it the descriptor, for long.

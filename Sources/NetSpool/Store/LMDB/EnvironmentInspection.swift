@@ -42,7 +42,7 @@ struct EnvironmentInspection {
   /// True if an empty file was once more than that: one that was just being made says nothing.
   private var isCutToNothing: Bool { !settings.isDisposable && directory.readStamp()?.state != .opening }
 
-  /// Judges a file of somebody else's, or one whose stamp is gone: what was left undone is unknown.
+  /// Judges a file of another program's, or one whose stamp is gone: what was left undone is unknown.
   private func inspectUnstamped(_ check: borrowing TreeCheck) throws(NetworkError) -> Verdict {
     try refuseOtherVersions(check)
     guard let why = settings.isDisposable ? "no stamp" : check.damage() else {
@@ -83,7 +83,7 @@ struct EnvironmentInspection {
 
   private static let brokenMax: UInt16 = 15
 
-  /// A file that nobody touched since it was left in order needs no walk through its pages.
+  /// A file that no process touched since it was left in order needs no walk through its pages.
   private func damage(
     _ check: borrowing TreeCheck, _ status: FileStatus?, _ stamp: EnvironmentStamp
   ) -> String? {

@@ -171,7 +171,7 @@ extension EnvironmentOpener {
     }
   }
 
-  /// One record in the main tree, so that it is never empty: the map's address is found through it.
+  /// Writes a record into the main tree, so that it is never empty: the map's address is found through it.
   private func writeAbout(_ handle: OpaquePointer) throws(StoreError) {
     var transaction: OpaquePointer?
     try StoreError.check(unsafe mdb_txn_begin(handle, nil, 0, &transaction))

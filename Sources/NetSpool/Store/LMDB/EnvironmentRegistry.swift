@@ -15,8 +15,7 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private let open = Mutex<[Key: Environment]>([:])
-  /// By directory: to open or to close one may take long, for another process or for the disk, and is nobody else's
-  /// matter.
+  /// By directory: to open or to close one may take long, for another process or for the disk, and concerns no other.
   private let turns = KeyedLock<Key>()
 
   /// The environment of a directory, opened now or before; held once more.
@@ -47,7 +46,7 @@ final class EnvironmentRegistry: Sendable {
     }
   }
 
-  /// Runs `close` while nobody can open it; it answers whether the environment is closed.
+  /// Runs `close` while no caller can open it; it answers whether the environment is closed.
   func closing(_ environment: Environment, _ close: () -> Bool) {
     turns.withLock(Self.key(environment.directory.identity)) {
       if close() { open.withLock { $0[Self.key(environment.identity)] = nil } }
@@ -57,7 +56,7 @@ final class EnvironmentRegistry: Sendable {
 
 extension Environment {
   /// Opens the environment of a directory, or joins it when this process has it open already; the settings
-  /// of whoever came first stay in force. The caller holds it and must `drop()` it.
+  /// of the first caller stay in force. The caller holds it and must `drop()` it.
   ///
   /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull` or `tooManyOpenFiles`.
   static func open(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {

@@ -56,7 +56,7 @@ struct TreeCheck: ~Copyable {
   }
 }
 
-/// One of the two pages that say where the trees begin.
+/// Either of the two pages that say where the trees begin.
 struct MetaPage {
   static let bytes = 152
   static let version: UInt32 = 1

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Bodies that were copied out of the map: one copy of each, whoever holds it, and no more than so many bytes in all.
+/// Bodies that were copied out of the map: one copy of each for all its holders, and no more than so many bytes in all.
 ///
 /// A body that is held for long would keep old pages from being used again; in memory of its own it keeps nothing. What
 /// finds no room here stays in the map.

@@ -24,7 +24,7 @@ final class Lease: Sendable {
   private let bodyStart = Atomic<UInt>(0)
   private let bodyBytes = Atomic<Int>(0)
   private let bodyID = Atomic<UInt64>(0)
-  /// Metadata and body, one behind the other, in memory that those who hold the same body share.
+  /// Metadata and body, one behind the other, in memory that all holders of the same body share.
   private let copyStart = Atomic<UInt>(0)
   private let nextEnded = Atomic<Int>(none)
 
@@ -43,7 +43,7 @@ final class Lease: Sendable {
 
   deinit { freeCopy() }
 
-  /// Begins with bytes in the map, which somebody is reading if so.
+  /// Begins with bytes in the map, which a reader is at if `isBeingRead`.
   func begin(_ ranges: LeaseRanges, bodyID: UInt64, isBeingRead: Bool) {
     self.bodyID.store(bodyID, ordering: .relaxed)
     metadataStart.store(unsafe UInt(bitPattern: ranges.metadata.baseAddress), ordering: .relaxed)
@@ -176,7 +176,7 @@ extension Lease {
 extension Lease {
   func pin() { state.bitwiseOr(Self.isPinned, ordering: .acquiringAndReleasing) }
 
-  /// Copies the bytes out of the map, unless they may not move, nobody wants them, or there is no room for a copy.
+  /// Copies the bytes out of the map, unless they may not move, the lease has ended, or there is no room for a copy.
   /// False if so.
   func copyOut() -> Bool {
     guard isMovable, let copy = unsafe snapshot.copies.take(bodyID.load(ordering: .relaxed), mapped) else {

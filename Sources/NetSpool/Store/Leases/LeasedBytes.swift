@@ -84,7 +84,7 @@ struct LeaseSlots: ~Copyable {
 
   var count: Int { all.count { $0.isUsed } }
 
-  /// One to begin with; `ended` gives those that have ended since it was asked last.
+  /// A lease to begin with; `ended` gives those that have ended since it was asked last.
   mutating func take(for snapshot: Snapshot, ended: () -> Int) -> Lease {
     if firstFree == Lease.none { firstFree = ended() }
     guard firstFree != Lease.none else { return add(snapshot) }

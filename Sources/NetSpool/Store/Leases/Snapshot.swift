@@ -5,7 +5,7 @@ internal import Synchronization
 /// from them.
 ///
 /// While it lives, LMDB must not reuse a page freed since. So a snapshot that is no longer current and has
-/// grown old has its leases' bytes copied out, and ends as soon as nobody reads its pages at that moment.
+/// grown old has its leases' bytes copied out, and ends as soon as no reader is in its pages at that moment.
 /// A body whose `rawBytes` are asked for is copied at once, as it cannot be moved afterwards. Where there is no room for
 /// another copy it pins the snapshot.
 @safe final class Snapshot: Sendable {
@@ -24,7 +24,7 @@ internal import Synchronization
   /// What stands in the trees and is not to be found.
   private let removals: [Removal]
   private let state: BusyMutex<State>
-  /// The first of a list of leases that have ended. Taken as a whole, so nobody who joins it needs a lock.
+  /// The first of a list of leases that have ended. Taken as a whole, so a lease that joins it needs no lock.
   private let ended = Atomic<Int>(Lease.none)
   /// True if it is not current any more: then the last lease ends it.
   private let isRetired = Atomic(false)
@@ -98,8 +98,8 @@ extension Snapshot {
     }
   }
 
-  /// Lends once more what this snapshot has found before. Nil where it has not, is over, would have to verify, or somebody
-  /// reads just now. Waits for nobody.
+  /// Lends once more what this snapshot has found before. Nil where it has not, is over, would have to verify, or another
+  /// thread reads just now. Never waits.
   func find(again place: StoredPosition, verified: VerifiedBodies) -> Lease? {
     guard place.snapshot == number, place.facts.large == nil || verified.contains(place.facts.bodyID) else {
       return nil

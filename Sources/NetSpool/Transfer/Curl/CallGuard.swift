@@ -4,7 +4,7 @@ internal import Synchronization
 /// Ends connections that keep libcurl busy with nothing, on a thread of its own.
 ///
 /// libcurl 7.88 stays inside one call for as long as an HTTP/2 connection brings frames that belong to no body: PRIORITY,
-/// empty DATA, unknown ones. It calls nobody meanwhile, so nobody on the loop's thread could end it, and every other
+/// empty DATA, unknown ones. It makes no callback meanwhile, so no code on the loop's thread could end it, and every other
 /// transfer would wait (8.x reads a buffer's worth and goes on later). A connection from which much is read in one
 /// call, without a word to us, is disconnected; libcurl then finds it lost.
 ///
@@ -101,7 +101,7 @@ final class GuardedCalls: Sendable {
     var read: [Int32: Int64]
   }
 
-  /// So much read between two looks, and nobody told, is a flood.
+  /// So much read between two looks, without a callback, is a flood.
   private static let readBytesMin: Int64 = 64 << 10
   /// libcurl lets the origin send so much of each body, and keeps what comes for one that is paused.
   private static let pausedBytesMax: Int64 = 33 << 20

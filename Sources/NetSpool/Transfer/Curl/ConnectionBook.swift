@@ -7,7 +7,7 @@ struct ConnectionBook {
   /// By the port at our end: the number of the last request that the server will process, where it has said so.
   var lastStreams: [Int: Int] = [:]
   private var descriptors: [HashedKey: [Int32]] = [:]
-  /// The sockets whose port nobody has asked for.
+  /// The sockets whose port has not been looked up yet.
   private var unnamed: [Int32] = []
   /// Where sockets were to lead. One that was never connected is closed without a word.
   private var origins: [Int32: String] = [:]
@@ -33,7 +33,7 @@ struct ConnectionBook {
     if descriptors[port]?.isEmpty ?? false { descriptors[port] = nil }
   }
 
-  /// Bytes have come on the connection that nobody has read.
+  /// Bytes have come on the connection that libcurl has not read.
   mutating func hasUnreadBytes(port: Int) -> Bool {
     descriptors(port: port).contains { StraySocket.firstByte(of: $0) != nil }
   }

@@ -2,7 +2,7 @@ internal import CNetSpoolCurl
 internal import CNetSpoolShims
 internal import Glibc
 
-/// One libcurl easy handle: one transfer at a time and, for its whole life, one origin and one scope.
+/// A libcurl easy handle: one transfer at a time and, for its whole life, one origin and one scope.
 ///
 /// Options that do not differ between requests are set once; a request changes the path in the handle's
 /// pre-parsed URL and nothing else when it is a plain GET.
@@ -225,10 +225,10 @@ final class EasyHandle {
   /// TLS has agreed on HTTP/2 for the connection in use.
   var speaksHTTP2: Bool { unsafe TLSSession(easy)?.speaksHTTP2 ?? false }
 
-  /// TLS holds bytes of the connection in use that nobody has read.
+  /// TLS holds bytes of the connection in use that libcurl has not read.
   var hasUnreadTLS: Bool { unsafe TLSSession(easy)?.hasUnreadBytes ?? false }
 
-  /// The connection that it was on, for those that look on.
+  /// The connection that it was on, for observers.
   var connection: WireHead {
     func text(_ info: CURLINFO) -> String {
       unsafe cnetspool_easy_pointer(easy, info).map {

@@ -35,7 +35,7 @@ enum FailureMapping {
     if let failure = levelled(seen) { return failure }
     return switch CURLcode(rawValue: UInt32(seen.code)) {
     case CURLE_URL_MALFORMAT: NetworkError(.invalidURL)
-    case CURLE_COULDNT_RESOLVE_HOST: NetworkError(.resolveFailed, reason: "notFound")
+    case CURLE_COULDNT_RESOLVE_HOST: NetworkError(.resolveFailed, cause: .notFound)
     case CURLE_COULDNT_RESOLVE_PROXY: NetworkError(.proxyFailed, cause: .connect)
     case CURLE_COULDNT_CONNECT: connect(seen)
     case CURLE_OPERATION_TIMEDOUT: NetworkError(.timedOut, cause: seen.isConnected ? .total : .connect)
@@ -60,7 +60,7 @@ enum FailureMapping {
     case CURLE_OUT_OF_MEMORY: NetworkError(.outOfMemory)
     case CURLE_HTTP2, CURLE_HTTP2_STREAM:
       NetworkError(.http2Failed, reason: seen.message.isEmpty ? wordless : seen.message)
-    case CURLE_PROXY: NetworkError(.proxyFailed, reason: "response")
+    case CURLE_PROXY: NetworkError(.proxyFailed, cause: .response)
     default: tls(seen) ?? NetworkError(.transportFailed, reason: seen.message)
     }
   }
@@ -74,7 +74,7 @@ enum FailureMapping {
       })
     {
       return seen.message.contains("407")
-        ? NetworkError(.proxyFailed, cause: .authentication) : NetworkError(.proxyFailed, reason: "response")
+        ? NetworkError(.proxyFailed, cause: .authentication) : NetworkError(.proxyFailed, cause: .response)
     }
     if CURLcode(rawValue: UInt32(seen.code)) == CURLE_COULDNT_CONNECT, !seen.socketRefused {
       return NetworkError(.proxyFailed, cause: .connect)
@@ -140,7 +140,7 @@ enum FailureMapping {
     case CURLE_SSL_CONNECT_ERROR: NetworkError(.tlsRejected, cause: handshake(seen.message))
     case CURLE_PEER_FAILED_VERIFICATION: NetworkError(.tlsRejected, cause: certificate(seen))
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE: NetworkError(.tlsRejected, cause: .trustStore)
-    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: NetworkError(.tlsRejected, reason: "pinMismatch")
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: NetworkError(.tlsRejected, cause: .pinMismatch)
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT: NetworkError(.tlsRejected, cause: .clientCertificate)
     case CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED, CURLE_SSL_INVALIDCERTSTATUS,
       CURLE_SSL_ISSUER_ERROR:

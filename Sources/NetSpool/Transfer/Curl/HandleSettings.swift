@@ -23,7 +23,7 @@ struct HandleSettings: Sendable {
   /// Shown to the origin when it asks.
   var certificate: ClientCertificate?
   var ntlm: NTLMAccount?
-  /// What its connections are bound to: they serve nobody else. 0: nothing.
+  /// The credential that its connections are bound to: they serve no other. 0: none.
   var connectionIdentity: UInt64 = 0
 
   init() {}
@@ -112,9 +112,9 @@ struct HandleScope: Sendable, Hashable {
 
 /// Which connections to its origin a handle uses.
 enum ConnectionChoice: Sendable, Hashable {
-  /// Those that requests share. The number is another one once one of them has gone silent (`Origin.leave`).
+  /// The connections that requests share. The number is another one once one of them has gone silent (`Origin.leave`).
   case shared(Int)
-  /// One that no other request uses.
+  /// A connection that no other request uses.
   case own
 }
 
@@ -131,7 +131,7 @@ struct TLSSettings: Sendable, Hashable {
 
   init() {}
 
-  /// Who believes anybody needs no authorities. libcurl would read them for each connection, on the loop: it keeps those
+  /// Without verification no authorities are needed. libcurl would read them for each connection, on the loop: it keeps those
   /// alone by which it verifies.
   private var trusted: TrustStore { verifies ? trust : .files(bundle: nil, folder: nil) }
 
@@ -185,7 +185,7 @@ extension ProxySettings {
 }
 
 extension NetworkEngine.Proxy.Authentication {
-  /// One, never CURLAUTH_ANY.
+  /// A single scheme, never CURLAUTH_ANY.
   fileprivate var curl: Int {
     switch self {
     case .basic: Int(cnetspool_auth_basic)

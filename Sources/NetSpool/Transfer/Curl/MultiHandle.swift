@@ -2,7 +2,7 @@ internal import CNetSpoolCurl
 internal import CNetSpoolShims
 internal import CNetSpoolUV
 
-/// One libcurl multi handle, driven by the loop through its socket interface
+/// A libcurl multi handle, driven by the loop through its socket interface
 /// (curl_multi_socket_action(3)).
 @safe
 final class MultiHandle {
@@ -159,7 +159,7 @@ final class MultiHandle {
     return true
   }
 
-  /// Runs one call into libcurl, which lasts as long as bytes come unless somebody ends it.
+  /// Runs one call into libcurl, which lasts as long as bytes come unless `CallGuard` ends it.
   @inline(__always)
   func call(_ body: () -> CURLMcode) {
     callBegan = MonotonicClock.now
@@ -240,7 +240,7 @@ final class MultiHandle {
     return loop.didServeSocket(descriptor, since: callBegan)
   }
 
-  /// Bytes on a connection that nobody uses, if it is not simply closed: an answer to nothing. libcurl would
+  /// Bytes on a connection that no transfer uses, if it is not simply closed: an answer to nothing. libcurl would
   /// give them to the next request (RFC 9112 section 9.2 tells clients to close), so the connection is undone and
   /// libcurl finds it dead. A paused transfer looks the same from here, so while there is one nothing is done.
   ///
@@ -383,7 +383,7 @@ extension MultiHandle {
 
   /// A new connection stands, and the first request is about to be sent on it. libcurl 8 may read the answer before it
   /// wants to be told of any.
-  /// - Parameter servesOne: TLS has told that it serves one transfer at a time, so nobody need wait for it.
+  /// - Parameter servesOne: TLS has told that it serves one transfer at a time, so no other need wait for it.
   func didConnect(localPort: Int, servesOne: Bool) {
     if servesOne { quirks.didConnect() }
     book.lastStreams[localPort] = nil

@@ -29,7 +29,7 @@ enum ProxyParser {
     return proxy
   }
 
-  /// One part of a URL that libcurl has taken apart; nil where it has none.
+  /// A part of a URL that libcurl has taken apart; nil where it has none.
   static func part(_ handle: OpaquePointer, _ part: CURLUPart, _ flags: Int32 = 0) -> String? {
     var text: UnsafeMutablePointer<CChar>?
     guard unsafe curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text = unsafe text else {

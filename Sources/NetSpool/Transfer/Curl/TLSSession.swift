@@ -25,7 +25,7 @@ struct TLSSession {
     isOpenSSL = backend == CURLSSLBACKEND_OPENSSL
   }
 
-  /// True if it holds bytes that nobody has read: SSL_has_pending(3), gnutls_record_check_pending(3).
+  /// True if it holds bytes that libcurl has not read: SSL_has_pending(3), gnutls_record_check_pending(3).
   var hasUnreadBytes: Bool {
     guard let pending = unsafe isOpenSSL ? Self.pendingOpenSSL : Self.pendingGnuTLS else { return false }
     // OpenSSL's has 32 bits.
@@ -54,11 +54,11 @@ struct TLSSession {
   }
 }
 
-/// Where the authorities stand that a certificate may come from.
+/// The place of the authorities that a certificate may come from.
 ///
 /// libcurl keeps the bundle's authorities for a day (CURLOPT_CA_CACHE_TIMEOUT), but only while no folder is named beside
-/// it: a folder is looked into for each new connection, which costs 50 ms of the loop's time. Most systems have both, with the same
-/// in them, and libcurl is built to use both; so the folder is left out unless somebody asks for it.
+/// it: a folder is looked into for each new connection, which costs 50 ms of the loop's time. Most systems have both, with
+/// the same in them, and libcurl is built to use both; so the folder is left out unless it is asked for.
 enum TrustStore: Sendable, Hashable {
   /// The bundle that libcurl was built for. Where there is none every connection is refused (`trustStore`).
   case system

@@ -150,8 +150,8 @@ struct URLAuthority {
     return host
   }
 
-  /// One to four numbers, decimal, octal or hexadecimal, of which the last fills what is left (inet_aton(3)): nil for
-  /// anything else, which is a name.
+  /// The address in one to four numbers, decimal, octal or hexadecimal, of which the last fills what is left (inet_aton(3)):
+  /// nil for anything else, which is a name.
   private static func address4(_ text: ArraySlice<UInt8>) -> String? {
     let labels = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard labels.count <= 4 else { return nil }
@@ -279,8 +279,8 @@ struct URLReference {
     return output.isEmpty ? [slash] : output
   }
 
-  /// How many dots a segment is made of, `%2e` being one (RFC 3986 section 6.2.2.3 behind 6.2.2.2): whoever undoes
-  /// escapes takes it for one. Nil if there is anything else.
+  /// The number of dots a segment is made of, `%2e` being one (RFC 3986 section 6.2.2.3 behind 6.2.2.2): a reader that
+  /// undoes escapes takes it for one. Nil if there is anything else.
   private static func dots(_ segment: ArraySlice<UInt8>) -> Int? {
     guard segment.count <= 6 else { return nil }
     var (rest, count) = (segment, 0)

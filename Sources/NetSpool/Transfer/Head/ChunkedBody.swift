@@ -6,7 +6,7 @@
 ///
 /// A value: no I/O. After a failure it is not to be used again.
 struct ChunkedBody: Sendable {
-  /// The longest extension of one chunk, in bytes. Nobody needs them; RFC 9112 section 7.1.1 asks for a limit.
+  /// The longest extension of one chunk, in bytes. No reader needs them; RFC 9112 section 7.1.1 asks for a limit.
   static let extensionBytesMax = 4_096
   /// As many as libcurl takes: the size then fits into 64 bits with its sign.
   static let sizeDigitsMax = 16

@@ -45,7 +45,7 @@ struct Framing: Sendable, Hashable {
     return false
   }
 
-  /// One number, or a list of the same number (RFC 9112 section 6.3 item 5). Repeats that agree are
+  /// Takes one number, or a list of the same number (RFC 9112 section 6.3 item 5). Repeats that agree are
   /// harmless and seen behind proxies; anything else lets two readers cut the stream differently.
   private mutating func noteLength(_ line: Span<UInt8>, _ value: Range<Int>) throws(NetworkError) {
     var list = ListElements(value)
@@ -66,7 +66,7 @@ struct Framing: Sendable, Hashable {
     return length
   }
 
-  /// `chunked` must stand last and once (RFC 9112 section 6.1), else nobody knows where the body ends.
+  /// `chunked` must stand last and once (RFC 9112 section 6.1), else no reader knows where the body ends.
   private mutating func noteTransferEncoding(
     _ line: Span<UInt8>, _ value: Range<Int>
   ) throws(NetworkError) {

@@ -150,7 +150,7 @@ extension HeaderParser {
 /// Without limits an origin decides how much memory its answer costs. Each block (a final head, one
 /// informational head, the reply to CONNECT) is measured on its own.
 struct HeaderLimits: Sendable, Hashable {
-  /// One line with its end; 64 KiB. libcurl holds at most 100 KiB itself and then answers
+  /// A line with its end; 64 KiB. libcurl holds at most 100 KiB itself and then answers
   /// `CURLE_OUT_OF_MEMORY`, so this one is lower.
   var lineBytesMax = 64 * 1024
   /// All lines of one block; 128 KiB.

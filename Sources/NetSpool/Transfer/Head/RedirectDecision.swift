@@ -191,7 +191,7 @@ enum LocationText {
     byte.isASCIILetter || byte.isASCIIDigit || byte == 0x2B || byte == 0x2D || byte == 0x2E
   }
 
-  /// `%00`, `%0a` or `%0d` before the query: an attempt to split lines in whoever decodes it. In a query
+  /// `%00`, `%0a` or `%0d` before the query: an attempt to split lines in a program that decodes it. In a query
   /// they are ordinary, forms encode line ends so.
   private static func holdsEncodedLineEnd(_ value: ArraySlice<UInt8>) -> Bool {
     let path = value.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

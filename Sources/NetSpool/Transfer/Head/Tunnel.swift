@@ -17,7 +17,7 @@ struct Tunnel: Sendable {
     do throws(NetworkError) {
       if case .connectReply(let status) = try parser.line(line), status >= 300 { refusals += 1 }
     } catch {
-      throw NetworkError(.proxyFailed, reason: "response")
+      throw NetworkError(.proxyFailed, cause: .response)
     }
     self.parser = parser
     if refusals > Self.refusalsMax { throw NetworkError(.proxyFailed, cause: .authentication) }

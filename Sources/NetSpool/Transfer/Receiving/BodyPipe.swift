@@ -24,7 +24,7 @@ final class BodyPipe: Sendable {
     var given: [UInt8] = []
     /// The loop was refused some, and wants to hear of room.
     var isLoopWaiting = false
-    /// True if nobody will read any more.
+    /// True if no reader is left.
     var isLeft = false
     var result: Result<NetworkResponse, NetworkError>?
     var readers: [CheckedContinuation<Void, Never>] = []
@@ -48,8 +48,8 @@ final class BodyPipe: Sendable {
     }
   }
 
-  /// Takes some of the bytes and answers how many; of those that nobody will read, all. A reader that waits hears of few of
-  /// them by `tell`: to wake it costs more than to copy them.
+  /// Takes some of the bytes and answers how many; all, once no reader is left. A reader that waits hears of few of them by
+  /// `tell`: to wake it costs more than to copy them.
   func write(_ bytes: RawSpan) -> Int {
     let (taken, isBatch) = state.withLock { state in
       if state.isLeft { return (bytes.byteCount, false) }

@@ -1,8 +1,8 @@
-/// What is kept of a body on its way to streams, for the cache and for those who come late: in memory while it is short, and
-/// in a file beside the store once it is longer.
+/// The bytes kept of a body on its way to streams, for the cache and for operations that come late: in memory while it is
+/// short, and in a file beside the store once it is longer.
 ///
-/// One more sink of the fan-out, but one that never fails and holds nobody up: when the disk is full, refuses or stays behind,
-/// the spool gives itself up, and the body goes on without. Loop thread.
+/// Another sink of the fan-out, but one that never fails and holds no other up: when the disk is full, refuses or stays
+/// behind, the spool gives itself up, and the body goes on without. Loop thread.
 final class BodySpool: Sink {
   /// Where it spools to.
   struct Place {
@@ -259,7 +259,7 @@ extension BodySpool {
     case lost
   }
 
-  /// One can read it from its first byte on.
+  /// It can be read from its first byte on.
   var canBeRead: Bool {
     if case .coming = state { !staysInMemory && count <= bytesMax } else { false }
   }

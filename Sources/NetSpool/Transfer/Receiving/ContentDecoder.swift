@@ -55,7 +55,7 @@ final class ContentDecoder {
     }
   }
 
-  /// Those that `make` knows, by the names that are asked for.
+  /// The codings that `make` knows, by the names that are asked for.
   static var codings: [String] {
     var codings = ["gzip", "deflate"]
     #if Brotli

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The name beside its target, `.name.netspool-new`, that a working file has for a moment while it replaces another, or
 /// all the time where the file system has no files without a name.
 ///
-/// The file is locked as long as its process lives. One that nobody has locked was left by a process that was killed, and
+/// The file is locked as long as its process lives. One that is not locked was left by a process that was killed, and
 /// goes as soon as another body is written to the same target; where all working files have names, as soon as one is
 /// written to the same directory.
 enum HiddenName {
@@ -50,7 +50,7 @@ enum HiddenName {
     }
   }
 
-  /// The target's own hidden name, or one that nobody can guess while another body is on its way to the same target.
+  /// The target's own hidden name, or one that cannot be guessed while another body is on its way to the same target.
   private static func find(for target: FileTarget, in directory: borrowing FileDescriptor) -> String {
     let own = target.hiddenName("new")
     removeDead(own, in: directory)

@@ -1,6 +1,6 @@
 internal import CNetSpoolZlib
 
-/// One zlib stream being unpacked, 64 KiB of output at a time.
+/// A zlib stream being unpacked, 64 KiB of output at a time.
 ///
 /// A class because zlib keeps a pointer to the `z_stream`, which therefore must never move.
 @safe final class Inflater: Unpacker {

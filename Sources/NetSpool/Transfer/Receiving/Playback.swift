@@ -16,7 +16,7 @@ final class Playback {
   private var done: (() -> Void)?
   let startedAt = MonotonicClock.now
 
-  /// - Parameter makeFanout: is called when there is something to write. Nil: nobody wants it any more.
+  /// - Parameter makeFanout: is called when there is something to write. Nil: it is not wanted any more.
   init(
     _ source: any PlaybackSource, head: ResponseHead, bytesExpected: Int64?,
     into makeFanout: @escaping () -> SinkFanout?
@@ -38,7 +38,7 @@ final class Playback {
     advance()
   }
 
-  /// Stops, as nobody wants the rest.
+  /// Stops, as the rest is not wanted.
   func stop() {
     isStopped = true
     done = nil

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// One destination of a response body. Lives on the loop thread; must not block it.
+/// A destination of a response body. Lives on the loop thread; must not block it.
 ///
 /// Calls come in this order: `open` once, `write` any number of times, then `finish` once, whatever
 /// happened. Where no body comes, `forgo` stands for `open`.

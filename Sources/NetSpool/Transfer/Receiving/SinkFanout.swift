@@ -1,4 +1,4 @@
-/// One read from the network to N sinks.
+/// Hands each read from the network to N sinks.
 ///
 /// A sink that takes less than it is offered keeps its place in its own backlog; when a backlog is full the
 /// transfer pauses, so a slow sink costs bounded memory and slows this transfer only.
@@ -155,7 +155,7 @@ extension SinkFanout {
   }
 }
 
-/// One sink of a fan-out, and what it is behind.
+/// A sink of a fan-out, and what it is behind.
 final class SinkBranch {
   let id: UInt64
   private let sink: any Sink

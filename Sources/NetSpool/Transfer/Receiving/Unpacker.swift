@@ -1,4 +1,4 @@
-/// One compressed stream being unpacked, 64 KiB of output at a time.
+/// A compressed stream being unpacked, 64 KiB of output at a time.
 protocol Unpacker: AnyObject {
   /// What the last step unpacked, in bytes.
   var outputCount: Int { get }

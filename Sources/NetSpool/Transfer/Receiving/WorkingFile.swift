@@ -91,7 +91,7 @@ extension WorkingFile {
   }
 
   /// Puts the body behind what is there, whole or not at all, one after the other of those that append to the same file:
-  /// `EWOULDBLOCK` where whoever has its lock puts nothing behind it for a second, as it has been stopped.
+  /// `EWOULDBLOCK` where the holder of its lock puts nothing behind it for a second, as it has been stopped.
   private borrowing func append(_ bytes: Int64) throws(SystemError) {
     var target = try directory.openExisting(target.name)
     var seen: Int64?

@@ -118,7 +118,7 @@ final class ChunkSource: BodySource {
     return .bytes(count)
   }
 
-  /// Where nobody tells when the stream has bytes again, it is asked again soon.
+  /// A stream that does not tell when it has bytes again is asked again soon.
   private func pause() -> BodyRead {
     if stream is any WakingUploadStream { return .pause }
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10), execute: ready)

@@ -29,7 +29,7 @@ final class FileSource: BodySource {
       throw FileVersion.failure(error)
     }
     position = 0
-    guard try version() == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
+    guard try version() == promised else { throw NetworkError(.uploadSourceFailed, cause: .changed) }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
@@ -60,7 +60,7 @@ final class FileSource: BodySource {
   private func checkUnchanged() throws(NetworkError) {
     let now = try version()
     guard now.size == promised.size else { throw mismatch(got: now.size) }
-    guard now == promised else { throw NetworkError(.uploadSourceFailed, reason: "changed") }
+    guard now == promised else { throw NetworkError(.uploadSourceFailed, cause: .changed) }
   }
 
   private func version() throws(NetworkError) -> FileVersion {
@@ -92,7 +92,7 @@ final class MultipartSource: BodySource {
   func open() throws(NetworkError) {
     for case .file(let path, let promised) in layout.segments {
       guard try FileVersion.promised(by: path) == promised else {
-        throw NetworkError(.uploadSourceFailed, reason: "changed")
+        throw NetworkError(.uploadSourceFailed, cause: .changed)
       }
     }
   }

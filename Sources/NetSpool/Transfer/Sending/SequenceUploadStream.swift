@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// An upload stream that says when it has bytes again, so that nobody need ask.
+/// An upload stream that says when it has bytes again, so that it need not be asked.
 protocol WakingUploadStream: UploadStream {
   /// Before `open`. Any thread may call `ready`.
   func onReady(_ ready: @escaping @Sendable () -> Void)
