@@ -8,9 +8,7 @@ import Testing
   /// Long ago, so that what was read is remembered.
   private func write(_ text: String, to folder: TestFolder, at second: Int) throws -> String {
     let path = try folder.write("bundle.pem", text)
-    var time = timespec()
-    time.tv_sec = second
-    try #require(unsafe utimensat(AT_FDCWD, path, [time, time], 0) == 0)
+    try folder.touch("bundle.pem", seconds: second)
     return path
   }
 

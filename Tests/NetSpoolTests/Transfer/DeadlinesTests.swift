@@ -35,7 +35,7 @@ struct DeadlinesTests {
         isConnected: look.isConnected, hasHead: look.hasHead, bytes: look.bytes, isPaused: look.isPaused,
         waitsForReader: look.waitsForReader, isLive: look.isLive)
       if let expiry = deadlines.check(progress, now: look.at * 1000) {
-        return "\(expiry.rawValue) \(look.at)"
+        return "\(expiry) \(look.at)"
       }
     }
     return nil

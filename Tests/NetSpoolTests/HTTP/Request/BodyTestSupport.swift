@@ -8,8 +8,9 @@ import Testing
 extension TestFolder {
   /// Moves a file's time, as an edit would: the clock of the file system is too coarse to rely on.
   func touch(_ name: String, seconds: Int) throws {
-    let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
-    let result = unsafe utimensat(AT_FDCWD, self[name], times, 0)
+    var time = timespec()
+    time.tv_sec = seconds
+    let result = unsafe utimensat(AT_FDCWD, self[name], [time, time], 0)
     try #require(result == 0)
   }
 
