@@ -25,7 +25,7 @@ enum FrozenText {
   /// Why it has not been sent yet; nil when nothing went wrong so far.
   static func trouble(_ request: FrozenOperation) -> String? {
     if let status = request.lastStatus { return "status \(status)" }
-    return request.lastError?.description
+    return request.lastError.map { FailureWords.sentence($0.description, nil) }
   }
 
   static func waiting(_ requests: [FrozenOperation], now: Duration) -> String {

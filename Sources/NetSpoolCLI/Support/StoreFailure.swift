@@ -52,6 +52,7 @@ struct StoreFailure: Error, Equatable, CustomStringConvertible {
       case .opening, .writing: "another process keeps it for itself"
       default: nil
       }
-    return "\(error)" + (meaning.map { ": \($0)" } ?? "")
+    let failure = FailureWords.known(error.code.description, error.reason, nil) ?? "\(error)"
+    return failure + (meaning.map { ": \($0)" } ?? "")
   }
 }

@@ -12,7 +12,7 @@ enum FailureWords {
   /// Nil for a code that no word stands for.
   static func known(_ code: String, _ reason: String?, _ target: String?) -> String? {
     switch code {
-    case "connectFailed": "cannot connect\(target.map { " to \($0)" } ?? ""): \(connection(reason))"
+    case "connectFailed": "cannot connect\(target.map { " to \($0)" } ?? "")\(behind(reason.map(connection)))"
     case "sinkFailed": "cannot write\(target.map { " \($0)" } ?? ""): \(reason ?? "unknown")"
     case "digestMismatch": "\(target ?? "the body") is not what sha256= says"
     case "resolveFailed": "there is no such host"
@@ -29,6 +29,7 @@ enum FailureWords {
     case "proxyFailed": "the proxy failed\(behind(reason))"
     case "offline": "there is no network"
     case "authenticationFailed": "the server did not let us in"
+    case "storageFull": "the disk is full"
     case "robots": "the server wants no machines there\(behind(reason))"
     case "resumeMismatch": "the rest does not belong to the part that is there"
     default: nil
@@ -52,12 +53,12 @@ enum FailureWords {
     return "the server asks to come back in \(span)"
   }
 
-  private static func connection(_ reason: String?) -> String {
+  private static func connection(_ reason: String) -> String {
     switch reason {
     case "refused": "connection refused"
     case "reset": "connection reset"
     case "unreachable": "no way leads there"
-    default: reason ?? "no connection came about"
+    default: reason
     }
   }
 

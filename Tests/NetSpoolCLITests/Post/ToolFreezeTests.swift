@@ -46,7 +46,7 @@ import Testing
     bench.origin.stop()
     let tool = try Tool(bench.post("/", []))
     #expect(tool.output.wait(for: "frozen #1"))
-    #expect(tool.errors.wait(for: "netspool: #1 waits: connectFailed\n"))
+    #expect(tool.errors.wait(for: "netspool: #1 waits: cannot connect\n"))
     try bench.origin.start()
     #expect(tool.wait() == .status(0))
     #expect(tool.output.text.hasSuffix("\ntaken\n"))
