@@ -87,7 +87,7 @@ public final class NetworkEngine: Sendable {
       configuration.credentials.map { EngineCredential($0, origin: home.text) }
     }
     #if Metrics
-    metrics = EngineMetrics(host: host)
+    metrics = EngineMetrics(home, engine: id)
     #endif
     joinLog()
   }

@@ -352,7 +352,9 @@ extension Scheduler {
   ) {
     if let onConclusion = duties.onConclusion {
       driver.decrement()
-      return onConclusion(attempted(operation, outcome.result))
+      let result = attempted(operation, outcome.result)
+      operation.endTrace(result)
+      return onConclusion(result)
     }
     if duties.isStateHeard { context.tell(operation, .state(outcome.finalState)) }
     let weight = outcome.weight

@@ -4,16 +4,15 @@ internal import Synchronization
 
 /// Where the trait `Tracing` looks at operations; without it nothing is done here.
 extension NetworkOperation {
-  /// On the thread that enqueues. Not for attempts to send a frozen request, which no caller waits for.
-  func beginTrace(_ request: NetworkRequest) {
+  /// On the thread that enqueues. `letter`: this is an attempt to send the frozen request that it waits for.
+  func beginTrace(_ request: NetworkRequest, below letter: NetworkOperation? = nil) {
     #if Tracing
-    if isAttempt { return }
-    let trace = OperationTrace(of: request)
+    let trace = OperationTrace(of: request, below: letter?.shared.withLock { $0.trace })
     shared.withLock { $0.trace = trace }
     #endif
   }
 
-  /// The delivery target.
+  /// The delivery target; of an attempt the loop.
   func endTrace(_ result: Result<NetworkResponse, NetworkError>) {
     #if Tracing
     let trace = shared.withLock { shared in

@@ -8,8 +8,9 @@ internal import Synchronization
 final class EngineMetrics: Sendable {
   private struct Key: Hashable {
     var method: String
-    var outcome: String
-    var source: String
+    var status: Int?
+    var error: String?
+    var source: String?
   }
 
   private struct Series: Sendable {
@@ -18,11 +19,15 @@ final class EngineMetrics: Sendable {
     let queueWait: CoreMetrics.Timer
   }
 
-  private let host: String
+  /// The dimensions of all series: the server that the engine is for, and the engine.
+  private let own: [(String, String)]
   private let series = Mutex<[Key: Series]>([:])
   private let isLookDue = Atomic(false)
 
-  init(host: String?) { self.host = host ?? "" }
+  init(_ home: URLPieces.Origin?, engine: UInt64) {
+    let server = home.map { [("server.address", $0.host), ("server.port", "\($0.port)")] } ?? []
+    own = server + [("netspool.engine", "\(engine)")]
+  }
 
   func ended(
     _ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>,
@@ -38,24 +43,20 @@ final class EngineMetrics: Sendable {
   private static func key(_ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>)
     -> Key
   {
-    let method = operation.request.method.name
-    let known = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"].contains(method)
-    var key = Key(method: known ? method : "_OTHER", outcome: "", source: "")
-    switch result {
-    case .success(let response): (key.outcome, key.source) = ("\(response.status)", response.source.rawValue)
-    case .failure(let error):
-      key.outcome = error.code == .status ? "\(error.response?.status ?? 0)" : error.code.description
-    }
+    var key = Key(method: operation.request.method.known ?? "_OTHER")
+    let answer = result.answer
+    (key.status, key.source) = (answer?.status, answer?.source.rawValue)
+    if case .failure(let error) = result { key.error = error.type }
     return key
   }
 
   private func series(of key: Key) -> Series {
     series.withLock { all in
       if let series = all[key] { return series }
-      let dimensions = [
-        ("http.request.method", key.method), ("server.address", host), ("outcome", key.outcome),
-        ("source", key.source),
-      ]
+      var dimensions = [("http.request.method", key.method)] + own
+      if let status = key.status { dimensions.append(("http.response.status_code", "\(status)")) }
+      if let error = key.error { dimensions.append(("error.type", error)) }
+      if let source = key.source { dimensions.append(("netspool.source", source)) }
       let new = Series(
         requests: CoreMetrics.Counter(label: "netspool.requests", dimensions: dimensions),
         duration: CoreMetrics.Timer(label: "http.client.request.duration", dimensions: dimensions),
@@ -99,7 +100,7 @@ final class EngineMetrics: Sendable {
   }
 
   private func gauge(_ label: String, _ value: Double) {
-    CoreMetrics.Gauge(label: label, dimensions: [("server.address", host)]).record(value)
+    CoreMetrics.Gauge(label: label, dimensions: own).record(value)
   }
 
   /// Metrics that all engines of a queue have in common have no dimension.

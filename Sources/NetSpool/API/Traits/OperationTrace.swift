@@ -7,10 +7,13 @@ internal import Tracing
 struct OperationTrace: Sendable {
   private let span: any Span
 
-  /// On the thread that enqueues: below the span of the task that does.
-  init(of request: NetworkRequest) {
-    span = InstrumentationSystem.tracer.startSpan("NetSpool \(request.method.name)", ofKind: .internal)
-    span.attributes["http.request.method"] = request.method.name
+  /// On the thread that enqueues: below the span of the task that does. An attempt to send a frozen request is below that of
+  /// the operation which waits for it.
+  init(of request: NetworkRequest, below letter: OperationTrace?) {
+    let context = letter?.span.context ?? ServiceContext.current ?? .topLevel
+    let method = request.method.known ?? "HTTP"
+    span = InstrumentationSystem.tracer.startSpan("NetSpool \(method)", context: context, ofKind: .internal)
+    span.attributes.set(request.method)
     span.attributes["url.full"] = Redaction.standard.url(request.url)
   }
 
@@ -25,7 +28,8 @@ struct OperationTrace: Sendable {
       span.attributes["http.response.status_code"] = Int64(response.status)
       span.attributes["netspool.source"] = response.source.rawValue
     case .failure(let error):
-      span.attributes["error.type"] = error.code.description
+      if let status = error.response?.status { span.attributes["http.response.status_code"] = Int64(status) }
+      span.attributes["error.type"] = error.type
       span.setStatus(SpanStatus(code: .error, message: error.code.description))
     }
     span.end()
@@ -38,8 +42,8 @@ struct ExchangeTrace: Sendable {
   let fields: Headers
 
   fileprivate init(_ context: ServiceContext, _ method: Method, _ url: String, number: Int) {
-    span = InstrumentationSystem.tracer.startSpan(method.name, context: context, ofKind: .client)
-    span.attributes["http.request.method"] = method.name
+    span = InstrumentationSystem.tracer.startSpan(method.known ?? "HTTP", context: context, ofKind: .client)
+    span.attributes.set(method)
     span.attributes["url.full"] = Redaction.standard.url(url)
     if let origin = try? URLParser.parse(url).pieces.origin {
       span.attributes["server.address"] = origin.host
@@ -55,13 +59,23 @@ struct ExchangeTrace: Sendable {
     if let head {
       span.attributes["http.response.status_code"] = Int64(head.status)
       span.attributes["network.protocol.version"] = String(head.httpVersion.dropFirst(5))
-      if head.status >= 400 { span.setStatus(SpanStatus(code: .error)) }
+      if head.status >= 400 {
+        span.attributes["error.type"] = "\(head.status)"
+        span.setStatus(SpanStatus(code: .error))
+      }
     }
     if let failure {
-      span.attributes["error.type"] = failure.code.description
+      span.attributes["error.type"] = failure.type
       span.setStatus(SpanStatus(code: .error, message: failure.code.description))
     }
     span.end()
+  }
+}
+
+extension SpanAttributes {
+  fileprivate mutating func set(_ method: Method) {
+    self["http.request.method"] = method.known ?? "_OTHER"
+    if method.known == nil { self["http.request.method_original"] = method.name }
   }
 }
 

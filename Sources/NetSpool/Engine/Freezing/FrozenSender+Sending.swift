@@ -134,7 +134,10 @@ extension FrozenSender: FrozenSpoolOwner {
       freezer.dispatch { $0.attemptEnded(id, number, result) }
     }
     attempts[id]?.operation = attempt
-    if let failure = engine.submitAttempt(attempt) { didEnd(id, Self.event(failure)) }
+    attempt.beginTrace(request, below: waiting[id]?.operations.first)
+    guard let failure = engine.submitAttempt(attempt) else { return }
+    attempt.endTrace(.failure(failure))
+    didEnd(id, Self.event(failure))
   }
 
   private func forwardProgress(of attempt: NetworkOperation, to operations: [NetworkOperation]) {

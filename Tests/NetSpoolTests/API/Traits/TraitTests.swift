@@ -95,34 +95,36 @@ struct TraitTests {
       _ = await engine.get("/missing").end()
       origin.stop()
       _ = await engine.get("/gone").end()
-      func count(_ outcome: String, _ source: String = "") throws -> Int64 {
-        let dimensions = [
-          ("http.request.method", "GET"), ("server.address", "127.0.0.1"), ("outcome", outcome),
-          ("source", source),
-        ]
-        return try metrics.expectCounter("netspool.requests", dimensions).totalValue
+      func dimensions(_ rest: [(String, String)]) -> [(String, String)] {
+        [("http.request.method", "GET")] + Self.dimensions(of: engine) + rest
       }
-      // Others of this process are counted, too.
-      #expect(try count("200", "network") >= 3 && count("404") >= 1 && count("connectFailed") >= 1)
-      let ours = [
-        ("http.request.method", "GET"), ("server.address", "127.0.0.1"), ("outcome", "200"),
-        ("source", "network"),
-      ]
+      func count(_ rest: (String, String)...) throws -> Int64 {
+        try metrics.expectCounter("netspool.requests", dimensions(rest)).totalValue
+      }
+      let (status, source, error) = ("http.response.status_code", "netspool.source", "error.type")
+      #expect(try count((status, "200"), (source, "network")) == 3)
+      #expect(try count((status, "404"), (error, "404"), (source, "network")) == 1)
+      #expect(try count((error, "connectFailed")) == 1)
+      let ours = dimensions([(status, "200"), (source, "network")])
       for label in ["http.client.request.duration", "netspool.queue.wait"] {
         let timer = try #require(metrics.timers(label: label, dimensions: ours).first)
-        #expect(timer.values.count >= 3 && timer.values.allSatisfy { $0 > 0 }, "\(label)")
+        #expect(timer.values.count == 3 && timer.values.allSatisfy { $0 > 0 }, "\(label)")
       }
     }
   }
 
+  private static func dimensions(of engine: NetworkEngine) -> [(String, String)] {
+    let server = engine.home.map { [("server.address", $0.host), ("server.port", "\($0.port)")] } ?? []
+    return server + [("netspool.engine", "\(engine.id)")]
+  }
+
   /// The value that a gauge shows at last; nil for none yet.
-  private func gauge(_ label: String, of host: String?) -> Double? {
-    try? Self.metrics.expectGauge(label, host.map { [("server.address", $0)] } ?? []).lastValue
+  private func gauge(_ label: String, of engine: NetworkEngine?) -> Double? {
+    try? Self.metrics.expectGauge(label, engine.map(Self.dimensions) ?? []).lastValue
   }
 
   @Test func `gauges move while an origin is down, and come to rest`() async throws {
     _ = Self.metrics
-    let host = "localhost"
     let fixture = try FreezingFixture()
     let origin = fixture.origin
     origin.on("/a", Answer.text("hello").header("Cache-Control", "max-age=600"))
@@ -130,27 +132,29 @@ struct TraitTests {
     try await withQueue { queue in
       var configuration = NetworkEngine.Configuration()
       (configuration.scheme, configuration.port, configuration.queue) = (.http, origin.port, queue)
-      let engine = try NetworkEngine(host: host, configuration: configuration)
+      let engine = try NetworkEngine(host: "localhost", configuration: configuration)
       var cache = CacheConfiguration()
       cache.directory = fixture.folder.path + "/cache"
       try engine.useCache(cache)
       try engine.useFreezing(fixture.configuration)
       for _ in 0..<3 { #expect(try await engine.get("a").text == "hello") }
-      while gauge("netspool.origin.connections", of: host) != 1 || gauge("netspool.cache.hits", of: host) != 2
+      while gauge("netspool.origin.connections", of: engine) != 1
+        || gauge("netspool.cache.hits", of: engine) != 2
       {
         await Self.moment()
       }
-      #expect(gauge("netspool.origin.width", of: host) ?? 0 >= 1)
-      #expect(gauge("netspool.cache.bytes", of: host) ?? 0 > 0 && gauge("netspool.frozen.age", of: host) == 0)
+      #expect(gauge("netspool.origin.width", of: engine) ?? 0 >= 1)
+      #expect(
+        gauge("netspool.cache.bytes", of: engine) ?? 0 > 0 && gauge("netspool.frozen.age", of: engine) == 0)
       origin.stop()
       // Nothing ends from here on, and a second passes at least between two looks.
       let letter = engine.letter("/letters")
       _ = await engine.freeze(letter)
-      while gauge("netspool.frozen.age", of: host) ?? 0 < 1 { await Self.moment() }
+      while gauge("netspool.frozen.age", of: engine) ?? 0 < 1 { await Self.moment() }
       #expect(gauge("netspool.frozen", of: nil) != nil && gauge("netspool.loop.longest", of: nil) != nil)
       try origin.start()
       #expect(await letter.end().text == "taken")
-      while gauge("netspool.frozen.age", of: host) != 0 { await Self.moment() }
+      while gauge("netspool.frozen.age", of: engine) != 0 { await Self.moment() }
     }
   }
 
@@ -163,6 +167,13 @@ struct TraitTests {
     InstrumentationSystem.bootstrap(tracer)
     return tracer
   }()
+
+  /// Those with these numbers that have ended.
+  private static func spans(_ numbers: [String]) -> [FinishedInMemorySpan] {
+    tracer.finishedSpans.filter { numbers.contains($0.spanID) }
+  }
+
+  private static func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
 
   /// An operation and its two exchanges.
   private static func haveEnded(below caller: String) -> Bool {
@@ -184,9 +195,7 @@ struct TraitTests {
         tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
       // An answer is given first, and then the spans end, in any order
       let deadline = Deadline.generous
-      while !Self.haveEnded(below: caller.spanID), deadline.millisecondsLeft > 0 {
-        try await Task.sleep(for: .milliseconds(1))
-      }
+      while !Self.haveEnded(below: caller.spanID), deadline.millisecondsLeft > 0 { await Self.pause() }
       let spans = tracer.finishedSpans
       let operation = try #require(
         spans.first { $0.operationName == "NetSpool GET" && $0.parentSpanID == caller.spanID })
@@ -198,6 +207,28 @@ struct TraitTests {
       let sent = origin.requests.compactMap { $0.header(InMemoryTracer.spanIDKey) }
       #expect(sent == exchanges.map(\.spanID))
       #expect(operation.attributes.get("http.response.status_code") == .int64(200))
+    }
+  }
+  #endif
+
+  #if Tracing
+  @Test func `each attempt to send a frozen request has a span below that of its operation`() async throws {
+    let tracer = Self.tracer
+    let fixture = try FreezingFixture()
+    fixture.origin.enqueue(.status(500), for: "/letter")
+    fixture.origin.on("/letter", .text("taken"))
+    try await withQueue { queue in
+      let engine = try NetworkEngine(to: fixture.origin, on: queue)
+      try engine.useFreezing(fixture.configuration)
+      #expect(await engine.end(of: engine.letter("/letter")).text == "taken")
+      let sent = fixture.origin.requests.compactMap { $0.header(InMemoryTracer.spanIDKey) }
+      #expect(sent.count == 2)
+      let deadline = Deadline.generous
+      while Self.spans(sent).count < 2, deadline.millisecondsLeft > 0 { await Self.pause() }
+      let parents = Self.spans(sent).compactMap(\.parentSpanID)
+      let attempts = Self.spans(parents)
+      #expect(attempts.map { $0.attributes.get("http.response.status_code") } == [.int64(500), .int64(200)])
+      #expect(Set(attempts.map(\.traceID)).count == 1 && Set(attempts.compactMap(\.parentSpanID)).count == 1)
     }
   }
   #endif
