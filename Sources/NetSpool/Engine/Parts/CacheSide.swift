@@ -22,7 +22,7 @@ final class CacheFinding {
 final class CacheSide {
   private let context: LoopContext
   let bridge = CacheBridge()
-  private let validations: Validations
+  let validations: Validations
   let claims: Claims
 
   init(_ context: LoopContext) {
