@@ -185,6 +185,8 @@ final class EventLoop {
   /// Runs until every handle is closed.
   func run() {
     unsafe _ = uv_run(loop, UV_RUN_DEFAULT)
+    // Found ready in the last round: its owner has closed it, and it would keep owner and loop.
+    slow = []
     awake()
   }
 

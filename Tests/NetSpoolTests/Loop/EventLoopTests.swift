@@ -115,6 +115,22 @@ struct EventLoopTests {
 
   // MARK: Sockets
 
+  @Test func `a socket that waits for its turn when the loop ends does not keep the loop`() throws {
+    weak var loop: EventLoop?
+    do {
+      let fixture = try LoopFixture(Mailbox<Int>())
+      loop = fixture.loop
+      let pipe = try RawPipe()
+      let watch = try #require(SocketWatch(on: fixture.loop, descriptor: pipe.readEnd) { _ in 0 })
+      watch.want(.readable)
+      _ = fixture.run(until: { _ in true }) {
+        fixture.loop.serveLater(watch, .readable)
+        watch.close()
+      }
+    }
+    #expect(loop == nil)
+  }
+
   @Test func `a watch fires while it is wanted, and stays armed for the next time`() throws {
     let fixture = try LoopFixture(Mailbox<Int>())
     let pipe = try RawPipe()
