@@ -16,6 +16,7 @@ final class NameResolver: Sendable {
   static let slowMax = 16
   static let perAskerMax = 4
   static let reserved = 8
+  static let fastTime: Microseconds = 2_000_000
   /// A thread without work ends after so long.
   private static let idleTime: Microseconds = 10_000_000
 
@@ -63,16 +64,10 @@ final class NameResolver: Sendable {
 
   private let inbox = Inbox(State())
   private let addresses: @Sendable (String) -> [String]?
-  private let fastTime: Microseconds
 
-  /// - Parameters:
-  ///   - addresses: asks for a name's addresses, and blocks for as long as that takes; the system's.
-  ///   - fastTime: after this a lookup is a slow one; 2 s.
-  init(
-    asking addresses: @escaping @Sendable (String) -> [String]? = { systemAddresses(of: $0) },
-    fastTime: Microseconds = 2_000_000
-  ) {
-    (self.addresses, self.fastTime) = (addresses, fastTime)
+  /// - Parameter addresses: asks for a name's addresses, and blocks for as long as that takes; the system's.
+  init(asking addresses: @escaping @Sendable (String) -> [String]? = { systemAddresses(of: $0) }) {
+    self.addresses = addresses
   }
 
   /// Calls back on a thread of the resolver. What the asker has and waits for is counted for it.
@@ -115,15 +110,15 @@ final class NameResolver: Sendable {
     if !state.isWaiting { return look.isLate ? .end : .sleep(until: now + Self.idleTime) }
     // A thread has to be there when those under way have become slow ones.
     if look.asleep > 0 { return .end }
-    let next = state.running.values.map { $0.began + fastTime }.filter { $0 > now }.min()
-    return .sleep(until: next ?? now + fastTime)
+    let next = state.running.values.map { $0.began + Self.fastTime }.filter { $0 > now }.min()
+    return .sleep(until: next ?? now + Self.fastTime)
   }
 
   /// The first lookup of the asker whose turn it is.
   private func next(_ state: inout State, _ now: Microseconds) -> Lookup? {
     let total = Self.fastMax + Self.slowMax
     guard state.running.count < total else { return nil }
-    let fast = state.running.values.filter { now - $0.began < fastTime }
+    let fast = state.running.values.filter { now - $0.began < Self.fastTime }
     let isCrowded = fast.count >= Self.fastMax || state.running.count >= total - Self.reserved
     var passed: [UInt64] = []
     defer { for asker in passed { state.askers.append(asker) } }

@@ -56,8 +56,6 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.setFallback(.silence)
       wire.origin.on("/", .text("hello"))
-      // No lookup becomes a slow one, which makes room for others
-      wire.queue.driver.eachLoop { $0.names.resolver = NameResolver(fastTime: 600_000_000) }
       _ = try await wire.answer(wire.operation("/"))
       for number in 0..<3 { try await Self.cancelsLookups(number, names, wire) }
     }
@@ -83,8 +81,10 @@ struct NameLookupTests {
     expect(lag, within: .milliseconds(20))
     // Then each ends, and no other name is asked for
     #expect(tally.count("cancelled") == 500 && tally.isOneEach)
-    #expect(names.namesAsked.count == 4 * (round + 1))
     _ = try await wire.answer(wire.operation("/"))
+    let asked = names.namesAsked.count
+    for _ in 0..<50 { _ = try await wire.answer(wire.operation("/")) }
+    #expect(names.namesAsked.count == asked)
   }
 
   @Test(.notSanitized(.timeIsNoMeasure))
