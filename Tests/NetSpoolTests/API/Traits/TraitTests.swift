@@ -213,7 +213,7 @@ struct TraitTests {
 
   #if Tracing
   @Test func `each attempt to send a frozen request has a span below that of its operation`() async throws {
-    let tracer = Self.tracer
+    _ = Self.tracer  // set up before the first span begins
     let fixture = try FreezingFixture()
     fixture.origin.enqueue(.status(500), for: "/letter")
     fixture.origin.on("/letter", .text("taken"))
