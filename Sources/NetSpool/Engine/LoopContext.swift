@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The things that the parts of a scheduler share: the loop, its timers, the way back to it, and what is done in pieces. Loop
 /// thread.
 final class LoopContext {
@@ -50,6 +52,32 @@ final class LoopContext {
   func resume(_ operation: NetworkOperation, _ weight: Int) {
     loop.assertOnLoop()
     outbox.put(Delivery(operation: operation, event: .awaited(weight)), to: .loopThread, key: 0)
+  }
+
+  // MARK: States and urgency
+
+  /// Changes the state of one that has not ended, and says so if someone listens.
+  func set(_ state: NetworkOperation.State, _ operation: NetworkOperation) {
+    loop.assertOnLoop()
+    let isHeard = operation.shared.withLock { shared in
+      guard shared.outcome == nil, shared.state != state else { return false }
+      shared.state = state
+      return shared.handlers.wantsState
+    }
+    if isHeard { tell(operation, .state(state)) }
+  }
+
+  /// Its exchange runs: it has waited long enough.
+  func didStart(_ operation: NetworkOperation) {
+    timers.cancel(operation.loop.history?.queueDeadline)
+    let use = operation.leader.loop.cacheUse
+    set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
+  }
+
+  func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
+    leader.loop.priority = priority
+    guard case .waiting(.turn(let ticket)) = leader.loop.phase else { return }
+    _ = queue.reprioritise(ticket, to: priority)
   }
 
   // MARK: Later

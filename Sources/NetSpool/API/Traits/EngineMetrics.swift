@@ -22,11 +22,22 @@ final class EngineMetrics: Sendable {
   /// The dimensions of all series: the server that the engine is for, and the engine.
   private let own: [(String, String)]
   private let series = Mutex<[Key: Series]>([:])
+  private let gauges = Mutex<[String: CoreMetrics.Gauge]>([:])
   private let isLookDue = Atomic(false)
 
   init(_ home: URLPieces.Origin?, engine: UInt64) {
     let server = home.map { [("server.address", $0.host), ("server.port", "\($0.port)")] } ?? []
     own = server + [("netspool.engine", "\(engine)")]
+  }
+
+  /// What an engine was told of goes with it: else a program that makes ever new ones would have ever more series.
+  deinit {
+    for series in series.withLock({ $0.values.map(\.self) }) {
+      series.requests.destroy()
+      series.duration.destroy()
+      series.queueWait.destroy()
+    }
+    for gauge in gauges.withLock({ $0.values.map(\.self) }) { gauge.destroy() }
   }
 
   func ended(
@@ -43,9 +54,10 @@ final class EngineMetrics: Sendable {
   private static func key(_ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>)
     -> Key
   {
-    var key = Key(method: operation.request.method.known ?? "_OTHER")
     let answer = result.answer
-    (key.status, key.source) = (answer?.status, answer?.source.rawValue)
+    var key = Key(
+      method: operation.request.method.known ?? "_OTHER", status: answer?.status,
+      source: answer?.source.rawValue)
     if case .failure(let error) = result { key.error = error.type }
     return key
   }
@@ -100,7 +112,12 @@ final class EngineMetrics: Sendable {
   }
 
   private func gauge(_ label: String, _ value: Double) {
-    CoreMetrics.Gauge(label: label, dimensions: own).record(value)
+    let gauge = gauges.withLock { gauges in
+      let gauge = gauges[label] ?? CoreMetrics.Gauge(label: label, dimensions: own)
+      gauges[label] = gauge
+      return gauge
+    }
+    gauge.record(value)
   }
 
   /// Metrics that all engines of a queue have in common have no dimension.

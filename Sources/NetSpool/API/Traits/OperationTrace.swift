@@ -23,12 +23,11 @@ struct OperationTrace: Sendable {
   }
 
   func end(_ result: Result<NetworkResponse, NetworkError>) {
-    switch result {
-    case .success(let response):
-      span.attributes["http.response.status_code"] = Int64(response.status)
-      span.attributes["netspool.source"] = response.source.rawValue
-    case .failure(let error):
-      if let status = error.response?.status { span.attributes["http.response.status_code"] = Int64(status) }
+    if let answer = result.answer {
+      span.attributes["http.response.status_code"] = Int64(answer.status)
+      span.attributes["netspool.source"] = answer.source.rawValue
+    }
+    if case .failure(let error) = result {
       span.attributes["error.type"] = error.type
       span.setStatus(SpanStatus(code: .error, message: error.code.description))
     }

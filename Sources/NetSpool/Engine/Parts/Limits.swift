@@ -1,31 +1,7 @@
 internal import Synchronization
 
-/// The limits of time of operations that wait, share or stream, their urgency, and their states. Loop thread.
+/// The limits of time of operations that wait, share or stream. Loop thread.
 extension LoopContext {
-  /// Changes the state of one that has not ended, and says so if someone listens.
-  func set(_ state: NetworkOperation.State, _ operation: NetworkOperation) {
-    loop.assertOnLoop()
-    let isHeard = operation.shared.withLock { shared in
-      guard shared.outcome == nil, shared.state != state else { return false }
-      shared.state = state
-      return shared.handlers.wantsState
-    }
-    if isHeard { tell(operation, .state(state)) }
-  }
-
-  /// Its exchange runs: it has waited long enough.
-  func didStart(_ operation: NetworkOperation) {
-    timers.cancel(operation.loop.history?.queueDeadline)
-    let use = operation.leader.loop.cacheUse
-    set(use.map { $0.isConditional || $0.early != nil } ?? false ? .revalidating : .executing, operation)
-  }
-
-  func raise(_ leader: NetworkOperation, to priority: NetworkRequest.Priority) {
-    leader.loop.priority = priority
-    guard case .waiting(.turn(let ticket)) = leader.loop.phase else { return }
-    _ = queue.reprioritise(ticket, to: priority)
-  }
-
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
     let timer = timers.after(milliseconds: deadline.milliseconds) {
       [unowned self, weak operation] in

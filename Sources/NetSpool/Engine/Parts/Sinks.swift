@@ -36,7 +36,7 @@ extension SinkServices {
   /// In the middle of libcurl's work, or of a write: it ends with this, whatever else its end would have been.
   private func withdrawSoon(_ operation: NetworkOperation, _ failure: NetworkError) {
     operation.makeExtras().sinkFailure = failure
-    context.later { [context] in context.withdraw(operation, failure) }
+    context.later { [unowned context] in context.withdraw(operation, failure) }
   }
 
   // MARK: The rest of a body

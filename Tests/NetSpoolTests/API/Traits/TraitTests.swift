@@ -25,6 +25,9 @@ import Logging
 /// What the traits of the package add; each test is there with its trait only.
 @Suite("Traits")
 struct TraitTests {
+  /// Between two looks at what others are about to do.
+  private static func pause() async { try? await Task.sleep(for: .milliseconds(5)) }
+
   #if HTTPTypes
   @Test func `requests and responses in the words of HTTPTypes`() async throws {
     try await withEngine { engine, origin in
@@ -113,6 +116,27 @@ struct TraitTests {
     }
   }
 
+  @Test func `the series of an engine end with it`() async throws {
+    let metrics = Self.metrics
+    var label: String?
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("hello"))
+      _ = await engine.get("/a").end()
+      label = "\(engine.id)"
+      #expect(Self.series(of: label, metrics) > 0)
+    }
+    let deadline = Deadline.generous
+    while Self.series(of: label, metrics) > 0, deadline.millisecondsLeft > 0 { await Self.pause() }
+    #expect(Self.series(of: label, metrics) == 0)
+  }
+
+  private static func series(of engine: String?, _ metrics: TestMetrics) -> Int {
+    let all =
+      metrics.counters.map(\.dimensions) + metrics.recorders.map(\.dimensions)
+      + metrics.timers.map(\.dimensions)
+    return all.count { $0.contains { $0.0 == "netspool.engine" && $0.1 == engine } }
+  }
+
   private static func dimensions(of engine: NetworkEngine) -> [(String, String)] {
     let server = engine.home.map { [("server.address", $0.host), ("server.port", "\($0.port)")] } ?? []
     return server + [("netspool.engine", "\(engine.id)")]
@@ -141,7 +165,7 @@ struct TraitTests {
       while gauge("netspool.origin.connections", of: engine) != 1
         || gauge("netspool.cache.hits", of: engine) != 2
       {
-        await Self.moment()
+        await Self.pause()
       }
       #expect(gauge("netspool.origin.width", of: engine) ?? 0 >= 1)
       #expect(
@@ -150,15 +174,14 @@ struct TraitTests {
       // Nothing ends from here on, and a second passes at least between two looks.
       let letter = engine.letter("/letters")
       _ = await engine.freeze(letter)
-      while gauge("netspool.frozen.age", of: engine) ?? 0 < 1 { await Self.moment() }
+      while gauge("netspool.frozen.age", of: engine) ?? 0 < 1 { await Self.pause() }
       #expect(gauge("netspool.frozen", of: nil) != nil && gauge("netspool.loop.longest", of: nil) != nil)
       try origin.start()
       #expect(await letter.end().text == "taken")
-      while gauge("netspool.frozen.age", of: engine) != 0 { await Self.moment() }
+      while gauge("netspool.frozen.age", of: engine) != 0 { await Self.pause() }
     }
   }
 
-  private static func moment() async { try? await Task.sleep(for: .milliseconds(20)) }
   #endif
 
   #if Tracing
@@ -172,8 +195,6 @@ struct TraitTests {
   private static func spans(_ numbers: [String]) -> [FinishedInMemorySpan] {
     tracer.finishedSpans.filter { numbers.contains($0.spanID) }
   }
-
-  private static func pause() async { try? await Task.sleep(for: .milliseconds(1)) }
 
   /// An operation and its two exchanges.
   private static func haveEnded(below caller: String) -> Bool {
