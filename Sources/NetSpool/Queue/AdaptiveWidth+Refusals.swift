@@ -7,6 +7,7 @@ extension AdaptiveWidth {
 
   mutating func didRefuse(_ retryAfter: Double?, _ since: Int64, _ now: Int64) {
     didEnd()
+    given.didRefuse(isHeld: retryAfter != nil)
     if trial.didRefuse(at: width, load(since, now)) { forgetRefusals(now) }
     if trial.isByChance {
       // It comes whatever the width.
@@ -14,7 +15,7 @@ extension AdaptiveWidth {
       followBurst()
     } else if let pace, !round.isSaturated || pace.hasGained {
       // There was room for more: only the pace was too quick.
-      self.pace?.didRefuse(since: since, longest: goodput.longestInterval, now)
+      didRefusePace(since, now)
     } else {
       lower(since, now)
     }
@@ -45,6 +46,11 @@ extension AdaptiveWidth {
     resize(to: max(width, trial.widthBefore ?? width))
   }
 
+  private mutating func didRefusePace(_ since: Int64, _ now: Int64) {
+    pace?.didRefuse(since: since, longest: goodput.longestInterval, given: given, now)
+    holdUntil = max(holdUntil, pace?.nextStart ?? holdUntil)
+  }
+
   private mutating func lower(_ since: Int64, _ now: Int64) {
     let wasTrying = ceiling.isTrying
     isExploring = false
@@ -53,7 +59,7 @@ extension AdaptiveWidth {
     if isTryingPace {
       dropPace()
     } else {
-      pace?.didRefuse(since: since, longest: goodput.longestInterval, now)
+      didRefusePace(since, now)
     }
     if !wasTrying, width == 1 || ceiling.unexplained >= Self.unexplainedMax, findPace(now) { return }
     // A try that fails ends at what is known to fit. Else many may just have ended in the same turn, so those that
@@ -70,17 +76,17 @@ extension AdaptiveWidth {
   /// So, once, more are tried that do not start together.
   private mutating func tryPace(_ now: Int64) {
     guard pace == nil, let interval = goodput.interval(now), interval >= StartPace.intervalMin else { return }
-    pace = StartPace(interval: interval, isNear: false, now: now)
+    pace = StartPace(interval: interval, isNear: false, given: given, now: now)
     isTryingPace = true
     ceiling.trySoon()
   }
 
   /// The width is free again: what runs is up to the pace.
   private mutating func findPace(_ now: Int64) -> Bool {
-    guard pace == nil, let interval = goodput.interval(now), interval >= StartPace.intervalMin else {
-      return false
-    }
-    let pace = StartPace(interval: interval, isNear: true, now: now)
+    let measured = goodput.interval(now) ?? 0
+    let interval = max(measured, given.shortest)
+    guard pace == nil, interval >= StartPace.intervalMin else { return false }
+    let pace = StartPace(interval: interval, isNear: interval == measured, given: given, now: now)
     self.pace = pace
     holdUntil = max(holdUntil, pace.nextStart)
     ceiling = WidthCeiling()

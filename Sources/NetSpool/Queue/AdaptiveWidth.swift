@@ -24,6 +24,7 @@ struct AdaptiveWidth: Sendable {
   var round = SizingRound()
   var baseline = SizingBaseline()
   var goodput = Goodput()
+  var given = GivenBetweenRefusals()
   /// No trouble seen yet.
   var isExploring = true
   var ceiling = WidthCeiling()
@@ -57,6 +58,7 @@ struct AdaptiveWidth: Sendable {
   private static var stretchIgnored: Double { 1.25 }
 
   mutating func apply(_ event: OriginSizing.Event, now: Int64) {
+    given.pass(to: now, until: running > 0 ? now : holdUntil)
     switch event {
     case .started: didStart(now)
     case .answered(let latency, let since): didAnswer(latency, since, now)
@@ -100,6 +102,7 @@ extension AdaptiveWidth {
     refusalsAtOne = 0
     answersSinceNarrowing += 1
     goodput.didAnswer(now)
+    given.didAnswer()
     ceiling.didAnswer()
     trial.didAnswer(load(since, now))
     let isEased = goodput.isEased(by: pace?.interval, now) ?? false

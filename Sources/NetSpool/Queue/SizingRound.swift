@@ -130,3 +130,39 @@ struct Goodput: Sendable {
     spanBegin = isNext ? spanBegin + Self.spanMicroseconds : now
   }
 }
+
+/// The time of a good answer from one refusal to the next, with all that was waited between them: an origin that counts
+/// requests in a time gives no more than that, however quickly they are asked.
+struct GivenBetweenRefusals: Sendable {
+  /// Without the time in which nothing was asked.
+  private var time: Int64 = 0
+  private var passedAt = Int64.min
+  private var begin: Int64?
+  private var answers = 0
+  /// The last times, in microseconds; 0 for those that were not measured.
+  private var last = InlineArray<3, Int64>(repeating: 0)
+  /// The last refusal came with a wish for quiet.
+  private var isHeld = false
+
+  /// The shortest of them, since one alone may be that of an outage.
+  var shortest: Int64 { min(last[0], min(last[1], last[2])) }
+
+  /// More quickly than that, an origin refuses as often because it is asked too quickly. Where it asks for quiet, one
+  /// refusal takes so long that the first time counts.
+  var least: Int64 { isHeld ? last[0] : shortest }
+
+  /// - Parameter end: until then something ran, or nothing might.
+  mutating func pass(to now: Int64, until end: Int64) {
+    if passedAt > .min { time += max(passedAt, min(now, end)) - passedAt }
+    passedAt = now
+  }
+
+  mutating func didAnswer() { answers += 1 }
+
+  mutating func didRefuse(isHeld: Bool) {
+    self.isHeld = isHeld
+    if begin != nil, answers == 0 { return }
+    if let begin { last = [(time - begin) / Int64(answers), last[0], last[1]] }
+    (begin, answers) = (time, 0)
+  }
+}

@@ -18,6 +18,8 @@ struct StartPace: Sendable {
   private var streak = 0
   private var patience = Self.patienceMin
   private var isTrying = false
+  /// What a good answer took when the interval was chosen (`GivenBetweenRefusals.least`).
+  private var given: Int64
   private var changedAt: Int64
   /// No shorter interval is tried before, when the last refusal cost a hold.
   private var nextTry = TryPause()
@@ -39,16 +41,18 @@ struct StartPace: Sendable {
   /// - Parameters:
   ///   - interval: of the good answers so far.
   ///   - isNear: that is as many as the origin takes, not only as many as it was asked for.
-  init(interval: Int64, isNear: Bool, now: Int64) {
+  ///   - given: what the origin has given from refusal to refusal.
+  init(interval: Int64, isNear: Bool, given: GivenBetweenRefusals, now: Int64) {
     self.interval = min(max(interval, Self.intervalMin), Self.intervalMax)
+    self.given = given.least
     first = self.interval
     refused = isNear ? self.interval * 7 / 8 : 0
     nextStart = now + self.interval
     changedAt = now
   }
 
-  /// Clearly less is asked than what the origin took when the pace began.
-  var isEased: Bool { interval * 5 >= first * 6 }
+  /// Clearly less is asked than what the origin took when the pace began, and no more than what it has given since.
+  var isEased: Bool { interval >= given && interval * 5 >= first * 6 }
 
   /// Starts that are spread have proven to be far more numerous than those before, and no width holds them back.
   var hasGained: Bool { unneeded == 0 && good.map { $0 * 4 <= first * 3 } ?? false }
@@ -81,8 +85,10 @@ struct StartPace: Sendable {
     return interval >= Self.intervalMin
   }
 
-  /// - Parameter longest: an interval that no refusal lengthens any more.
-  mutating func didRefuse(since: Int64, longest: Int64, _ now: Int64) {
+  /// - Parameters:
+  ///   - longest: an interval that no refusal lengthens any more.
+  ///   - given: what the origin has given from refusal to refusal: it is not asked more quickly.
+  mutating func didRefuse(since: Int64, longest: Int64, given: GivenBetweenRefusals, _ now: Int64) {
     guard since >= changedAt else { return }
     if isTrying || isRising {
       patience = min(patience * 2, Self.patienceMax)
@@ -94,8 +100,12 @@ struct StartPace: Sendable {
       change(to: good, now)
     } else {
       good = nil
-      change(to: max(interval, min(interval * 5 / 4 + 1, longest, Self.intervalMax)), now)
+      let longer = max(interval, min(interval * 5 / 4 + 1, longest), given.shortest)
+      change(to: min(longer, Self.intervalMax), now)
     }
+    self.given = given.least
+    // One that came much sooner would be refused for what was asked before.
+    nextStart = max(nextStart, now + interval / 2)
   }
 
   mutating func didHold(_ microseconds: Int64, _ now: Int64) {

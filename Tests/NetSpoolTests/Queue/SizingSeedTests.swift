@@ -48,6 +48,24 @@ import Testing
     },
   ]
 
+  /// So slow that a second says nothing, or that one refusal costs more than an answer.
+  static let slow = [
+    Scene("30 a minute, 10 at once", best: 0.5) { ($0.ratePerSecond, $0.burst) = (0.5, 10) },
+    Scene("30 a minute, 10 at once, Retry-After 2", best: 0.5) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (0.5, 10, 2)
+    },
+    Scene("one a second, 10 at once", best: 1) { ($0.ratePerSecond, $0.burst) = (1, 10) },
+    Scene("2 a second, 10 at once, Retry-After 2", best: 2) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (2, 10, 2)
+    },
+    Scene("5 a second, 20 at once, Retry-After 1", best: 5) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (5, 20, 1)
+    },
+    Scene("20 a second, 20 at once, Retry-After 1", best: 20) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (20, 20, 1)
+    },
+  ]
+
   /// Half of what six at once are given, at least: with one seed in three hundred, one in fifty is hard to tell from a limit.
   static let chances = [
     Scene("one in fifty refused", best: 60, [86, 149, 508, 708, 1_818]) { $0.refusalPercent = 2 },
@@ -74,6 +92,20 @@ import Testing
       simulation.run(seconds: 200, answersMax: max(simulation.answers, 5_000))
       let refused = simulation.refusedPercent(after: learned)
       #expect(refused <= 1, "seed \(seed): \(refused) %")
+    }
+  }
+
+  @Test(arguments: slow)
+  func `an origin that allows few in a time gives nearly all of them, and refuses one in twenty at most`(
+    _ scene: Scene
+  ) {
+    for seed in Self.seeds(of: scene) {
+      var simulation = SizingSimulation(scene.origin, seed: seed)
+      simulation.run(seconds: 60)
+      let learned = simulation.seconds
+      simulation.run(seconds: 600)
+      let (rate, refused) = (simulation.rate(after: learned), simulation.refusedPercent(after: learned))
+      #expect(rate >= 0.9 * scene.best && refused <= 5, "seed \(seed): \(rate)/s, refused \(refused) %")
     }
   }
 
