@@ -9,7 +9,7 @@ GOALS = {
     "P3": ("A fresh hit in the cache: a microsecond, whatever the size of the body", "perf/run P3 P3l P3s P3m"),
     "P4": ("Enqueueing takes a microsecond, and depth costs nothing", "perf/run P4"),
     "P5": ("Memory: 300 bytes per queued operation, 30 MiB for a list of any length", "perf/run P5 P5l"),
-    "P6": ("A durable freeze costs its database commit", "perf/run P6"),
+    "P6": ("A durable freeze costs its database commit", "perf/run P6 P6s"),
     "P7": ("A big download to files: two fifths of AsyncHTTPClient's CPU, 64 MiB", "perf/run P7 P7a"),
     "P8": ("HTTP/2 over TLS costs next to nothing over libcurl in C", "perf/run P8"),
     "P9": ("The adaptive width finds the best fixed one, within 10 %", "perf/run P9"),

@@ -222,6 +222,21 @@ def p6(s):
         base="LMDB in C, 100 a commit", metric="freeze_ns")
 
 
+def p6_sent(s):
+    """From `enqueue` to the answer: recorded, sent and its outcome on the disk. The origin answers at once."""
+    def sent(label, way, requests):
+        folder = f"{s.work}/p6s-{way}"
+        flags = ["--freeze", "--store", way, "--cache", folder, "--body-bytes", "1024", "--requests", str(requests),
+                 "--url-prefix", s.origin.http]
+        return Row(label, "netspool", flags, [folder])
+
+    few = s.scale.deep // 100
+    return Section("P6s", "frozen POSTs of 1 KiB that are sent", [
+        sent("one lane", "lane", few), sent("16 lanes", "lanes", 4 * few), sent("one lane without order", "unordered", 4 * few),
+    ], [], [("req/s", "requests_per_second", 1, 0, True), ("RSS MiB", RSS, MIB, 1, False)],
+        base="one lane", metric="requests_per_second", rounds=3)
+
+
 def p7(s):
     def row(label, client, files, *more):
         paths = [f"{s.work}/download-{number}.bin" for number in range(files)]
@@ -332,7 +347,7 @@ MAKERS = {
     "P1": p1, "P1w": p1_waiting, "P1c": loads.p1_width, "P1o": loads.p1_open, "P1a": p1_doors,
     "P2": p2,
     "P3": p3, "P3l": p3_latency, "P3s": p3_sizes, "P3m": p3_misses, "P4": p4, "P5": p5, "P5l": loads.p5_lists,
-    "P6": p6, "P7": p7, "P7a": p7_sequence, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
+    "P6": p6, "P6s": p6_sent, "P7": p7, "P7a": p7_sequence, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
     "P13": connections.p13_handshakes, "P14": connections.p14_hosts, "P1l": connections.p1_loops, "P16": loads.p16_lists,
     "P15": loads.p15_mixed, "P15o": loads.p15_overload,
 }

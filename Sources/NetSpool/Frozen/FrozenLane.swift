@@ -23,6 +23,8 @@ struct FrozenLane: Sendable {
 
   private var members = FrozenTable<Member>()
   private(set) var inFlight = 0
+  /// Their outcomes are being written.
+  private var ending: Set<FrozenID> = []
   private var haltedBy: Set<FrozenID> = []
   var breaker = LaneBreaker()
   /// The moment before which this lane does not begin: after the network came back they begin one after the other.
@@ -33,7 +35,7 @@ struct FrozenLane: Sendable {
   var wakesAt: Microseconds = .max
 
   var isHalted: Bool { !haltedBy.isEmpty }
-  var isEmpty: Bool { members.isEmpty && haltedBy.isEmpty }
+  var isEmpty: Bool { members.isEmpty && ending.isEmpty && haltedBy.isEmpty }
 }
 
 // MARK: Members
@@ -61,10 +63,21 @@ extension FrozenLane {
     members[id]?.waitsForNetwork = false
   }
 
+  /// Has its outcome, which is not on the disk yet.
+  mutating func end(_ id: FrozenID) {
+    remove(id)
+    ending.insert(id)
+    breaker.didSucceed()
+  }
+
   mutating func remove(_ id: FrozenID) {
     land(id)
     members[id] = nil
+    ending.remove(id)
   }
+
+  /// An outcome before it is not on the disk yet, and order is wanted.
+  func isAhead(_ id: FrozenID) -> Bool { !ending.isEmpty && members[id]?.isUnordered == false }
 
   private mutating func land(_ id: FrozenID) {
     guard members[id]?.isInFlight == true else { return }
@@ -87,8 +100,9 @@ extension FrozenLane {
 // MARK: Deciding
 
 extension FrozenLane {
-  func verdict(at now: Microseconds) -> Verdict {
-    guard !isHalted, let (id, first) = members.first else { return .idle }
+  /// - Parameter runsAhead: the next may be recorded together with the outcome before it.
+  func verdict(at now: Microseconds, runsAhead: Bool) -> Verdict {
+    guard !isHalted, let (id, first) = members.first, runsAhead || !isAhead(id) else { return .idle }
     let gate = max(opensAt, breaker.sleepsUntil)
     let widest = first.isUnordered && !breaker.isOpen ? Self.unorderedMax : 1
     guard inFlight < widest else { return .idle }

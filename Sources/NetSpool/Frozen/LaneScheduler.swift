@@ -100,6 +100,16 @@ extension LaneScheduler {
     change(key) { $0.breaker.didSucceed() }
   }
 
+  /// The same, and its outcome is being written: the next of its lane may be recorded in the same commit. It stays until it
+  /// is removed.
+  mutating func end(_ id: FrozenID) {
+    guard let key = laneOf[id] else { return }
+    change(key) { $0.end(id) }
+  }
+
+  /// True while it must not be sent: an outcome before it is not on the disk yet.
+  func isAhead(_ id: FrozenID) -> Bool { laneOf[id].flatMap { lanes[$0]?.isAhead(id) } ?? false }
+
   mutating func didFail(
     _ id: FrozenID, at now: Microseconds, policy: FrozenPolicy, random: Double
   ) {
@@ -149,11 +159,13 @@ extension LaneScheduler {
 
 extension LaneScheduler {
   /// The one whose turn it is, which is in flight from now on; nil when none may be sent now.
-  mutating func next(at now: Microseconds) -> FrozenID? {
+  ///
+  /// - Parameter runsAhead: it may be one behind an outcome that is still being written.
+  mutating func next(at now: Microseconds, runsAhead: Bool = true) -> FrozenID? {
     wakeLanes(now)
     guard isOnline, !isSuspended, inFlight < (thawing > 0 ? thawingMax : inFlightMax) else { return nil }
     while let key = ring.popFirst() {
-      guard let verdict = lanes[key]?.verdict(at: now) else { continue }
+      guard let verdict = lanes[key]?.verdict(at: now, runsAhead: runsAhead) else { continue }
       // Changed where it is: a copy of a lane is one of all its members.
       lanes[key]?.isListed = false
       switch verdict {

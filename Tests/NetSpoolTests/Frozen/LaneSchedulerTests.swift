@@ -55,6 +55,24 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 10) == [3])
   }
 
+  @Test func `the next of a lane is recorded with the outcome before it, and sent once that is on the disk`()
+  {
+    var fixture = Fixture()
+    for number: UInt64 in 1...3 { fixture.add(number) }
+    #expect(fixture.launched(at: 0) == [1])
+    fixture.scheduler.end(FrozenID(1))
+    // A disk that has no room for the outcome: the next waits.
+    #expect(fixture.scheduler.next(at: 0, runsAhead: false) == nil)
+    fixture.scheduler.remove(FrozenID(1))
+    #expect(fixture.launched(at: 0) == [2])
+    fixture.scheduler.end(FrozenID(2))
+    #expect(fixture.scheduler.count == 2 && fixture.scheduler.contains(FrozenID(2)))
+    #expect(fixture.launched(at: 0) == [3])
+    #expect(fixture.scheduler.isAhead(FrozenID(3)))
+    fixture.scheduler.remove(FrozenID(2))
+    #expect(!fixture.scheduler.isAhead(FrozenID(3)))
+  }
+
   @Test func `a request that need not wait for the network holds up no other`() {
     var fixture = Fixture()
     for number: UInt64 in 1...3 { fixture.add(number, lane: "\(number)") }

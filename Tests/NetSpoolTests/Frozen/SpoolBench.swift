@@ -248,7 +248,7 @@ final class SpoolBench: FrozenSpoolOwner {
   /// Waits until all that was submitted is written.
   func barrier() {
     let done = DispatchSemaphore(value: 0)
-    store.submit(.acknowledge(0)) { _ in done.signal() }
+    store.submit(.sweep(nowWall: 0)) { _ in done.signal() }
     done.wait()
   }
 

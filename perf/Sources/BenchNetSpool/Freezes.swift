@@ -18,6 +18,36 @@ func stressFreeze(_ engine: NetworkEngine, _ options: Options) throws(NetworkErr
   report.print()
 }
 
+/// Requests that must not be lost, all at once, until each has been sent and answered. Their lanes are as `--store` says:
+/// `lane`, one for all; `lanes`, one for each of 16; `unordered`, one without an order.
+func measureFreezes(_ engine: NetworkEngine, _ options: Options) throws(NetworkError) {
+  var freezing = FreezeConfiguration()
+  freezing.directory = options.cache
+  try engine.useFreezing(freezing)
+  let endings = Endings(count: options.requests)
+  let begin = Clock.monotonic()
+  for index in 0..<options.requests {
+    var request = NetworkRequest(url: "\(options.urlPrefix)/taken", method: .post)
+    request.body = .bytes([UInt8](repeating: 1, count: options.bodyBytes))
+    request.isFreezable = true
+    request.freezing.isOrdered = options.store != "unordered"
+    if options.store == "lanes" { request.freezing.lane = "\(index % 16)" }
+    engine.enqueue(
+      engine.operation(request)
+        .onCompletion { _ in endings.add(index, .completed) }
+        .onError { _ in endings.add(index, .failed) })
+  }
+  endings.wait()
+  let seconds = Double(Clock.monotonic() - begin) / 1e9
+  var report = Report(client: "netspool", options: options)
+  report.add("requests", options.requests)
+  report.add("requests_per_second", Double(options.requests) / seconds)
+  report.add("seconds", seconds)
+  report.add("rss_max_bytes", Memory.peak())
+  endings.add(to: &report)
+  report.print()
+}
+
 /// One that gives nothing up: being killed again and again is what is tried here.
 private func patient(_ directory: String) -> FreezeConfiguration {
   var freezing = FreezeConfiguration()

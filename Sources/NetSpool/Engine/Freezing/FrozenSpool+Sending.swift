@@ -6,7 +6,9 @@ extension FrozenSpool {
     guard failure == nil else { return }
     let now = world.now().monotonic
     while let id = scheduler.nextExpired(at: now) { advance(id, .expired) }
-    while let id = scheduler.next(at: now) { launch(id) }
+    // A full disk may take the next attempt and not the outcome before it.
+    let runsAhead = !store.isHolding
+    while let id = scheduler.next(at: now, runsAhead: runsAhead) { launch(id) }
   }
 
   private func launch(_ id: FrozenID) {
@@ -74,6 +76,7 @@ extension FrozenSpool {
       let outcome = outcome()
       let ending = FrozenEnding(endedWall: now.wall, payload: outcome.encode())
       begin(id, .finish(outcome), .finish(id.number, ending))
+      scheduler.end(id)
     case .deadLetter(let cause):
       let halts = cause.isPoisoned && policy.haltsLaneOnPoison
       let letter = DeadLetter(cause, haltsLane: halts, diedWall: now.wall, record: record)
@@ -121,11 +124,10 @@ extension FrozenSpool {
     case .launch:
       if travelling.isUnwanted { return advance(id, .cancelled) }
       // The network, the end or the time may have come while the disk was written.
-      guard maySend(travelling.record) else { return advance(id, .parked(.notSent)) }
+      guard maySend(travelling.record), !scheduler.isAhead(id) else { return advance(id, .parked(.notSent)) }
       owner?.send(id, travelling.record, body: receipt.body)
     case .postpone(let time, let cause): didPostpone(id, travelling, time, cause)
     case .finish(let outcome):
-      scheduler.didSucceed(id)
       leave(id)
       owner?.didFinish(id, outcome)
     case .deadLetter(let letter): didBecomeDeadLetter(id, letter)

@@ -24,6 +24,9 @@ enum FrozenChange: Sendable {
   /// Needs more room than it gives back; what ends a request never does for long.
   var isAcceptance: Bool { if case .accept = self { true } else { false } }
 
+  /// Nothing hangs on it: it may wait a little for another change to share its commit with.
+  var isPatient: Bool { if case .acknowledge = self { true } else { false } }
+
   /// Nothing was promised yet, so it may fail when the disk is full; everything else is tried again.
   var mayFail: Bool {
     switch self {

@@ -34,6 +34,9 @@ final class FrozenStore: Sendable {
 
   var statistics: FrozenStatistics { core.shared.withLock { $0.statistics } }
 
+  /// Something waits for the disk to take it again.
+  var isHolding: Bool { core.shared.withLock { $0.statistics.held > 0 } }
+
   /// Why nothing is written any more; nil while all is well.
   var failure: NetworkError? { core.shared.withLock { $0.failure } }
 }

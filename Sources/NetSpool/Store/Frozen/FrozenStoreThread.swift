@@ -4,7 +4,8 @@ internal import Synchronization
 /// The one thread that writes: it takes what waits, commits it, and tells the callers that wait for it.
 ///
 /// A commit waits for the disk, and what comes meanwhile shares the next one: so one change on an idle store is
-/// written at once, and under load hundreds share a sync.
+/// written at once, and under load hundreds share a sync. That an outcome was taken waits a little for company, as the
+/// next outcome of its lane would otherwise wait for a commit of that alone.
 struct FrozenStoreThread: ~Copyable {
   private let core: FrozenStoreCore
   private var writer: FrozenWriter
@@ -37,17 +38,21 @@ struct FrozenStoreThread: ~Copyable {
   private mutating func next() -> [FrozenStoreCore.Work]? {
     let deadline = min(retriesAt, sweepsAt)
     return core.shared.next { shared, look in
-      let batch = Self.takeBatch(&shared.waiting)
-      if !batch.isEmpty { return .take(batch) }
+      if shared.isUrgent || look.isClosed || MonotonicClock.now >= shared.patientUntil {
+        let batch = Self.takeBatch(&shared)
+        if !batch.isEmpty { return .take(batch) }
+      } else if shared.patientUntil < deadline {
+        return .sleep(until: shared.patientUntil)
+      }
       if look.isClosed { return .end }
       return look.isLate ? .take([]) : .sleep(until: deadline)
     }
   }
 
-  private static func takeBatch(_ waiting: inout FIFO<FrozenStoreCore.Work>) -> [FrozenStoreCore.Work] {
+  private static func takeBatch(_ shared: inout FrozenStoreCore.Shared) -> [FrozenStoreCore.Work] {
     var batch: [FrozenStoreCore.Work] = []
     var bytes = 0
-    while batch.count < batchMax, bytes < batchBytesMax, let work = waiting.popFirst() {
+    while batch.count < batchMax, bytes < batchBytesMax, let work = shared.takeFirst() {
       bytes += work.change.bytes
       batch.append(work)
     }
@@ -161,12 +166,32 @@ final class FrozenStoreCore: Sendable {
 
   /// Always under one lock.
   struct Shared: InboxWork {
-    var waiting = FIFO<Work>()
+    private var waiting = FIFO<Work>()
+    /// How many of them cannot wait.
+    private var urgent = 0
+    /// All that waits is written by then, the earliest first.
+    private(set) var patientUntil = Microseconds.max
     /// The disk refused: nothing is written any more.
     var failure: NetworkError?
     var statistics = FrozenStatistics()
 
+    private static let patience: Microseconds = 10_000
+
     var isWaiting: Bool { !waiting.isEmpty }
+    var isUrgent: Bool { urgent > 0 }
+
+    mutating func append(_ work: Work) {
+      waiting.append(work)
+      if !work.change.isPatient { urgent += 1 }
+      patientUntil = min(patientUntil, MonotonicClock.now + Self.patience)
+    }
+
+    mutating func takeFirst() -> Work? {
+      guard let work = waiting.popFirst() else { return nil }
+      if !work.change.isPatient { urgent -= 1 }
+      if waiting.isEmpty { patientUntil = .max }
+      return work
+    }
   }
 
   init(
@@ -193,7 +218,7 @@ final class FrozenStoreCore: Sendable {
   }
 
   /// False when it was closed; then the work was not taken.
-  func submit(_ work: Work) -> Bool { shared.send { $0.waiting.append(work) } != nil }
+  func submit(_ work: Work) -> Bool { shared.send { $0.append(work) } != nil }
 }
 
 // MARK: The map

@@ -133,6 +133,20 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
+  @Test func `that an outcome was taken waits for another change to share a commit with`() {
+    var shared = FrozenStoreCore.Shared()
+    #expect(!shared.isUrgent && shared.patientUntil == .max)
+    let began = MonotonicClock.now
+    shared.append(FrozenStoreCore.Work(change: .acknowledge(1), callback: nil))
+    #expect(!shared.isUrgent && shared.isWaiting && shared.patientUntil >= began + 10_000)
+    shared.append(FrozenStoreCore.Work(change: .discard(2), callback: nil))
+    #expect(shared.isUrgent && shared.patientUntil <= MonotonicClock.now + 10_000)
+    _ = shared.takeFirst()
+    #expect(shared.isUrgent)
+    _ = shared.takeFirst()
+    #expect(!shared.isUrgent && !shared.isWaiting && shared.patientUntil == .max)
+  }
+
   // MARK: Earlier layouts
 
   @Test func `the lists of the first layout are taken out`() throws {
