@@ -17,7 +17,7 @@ struct Repetition {
     {
       return 0
     }
-    let attempt = FailedAttempt(
+    var attempt = FailedAttempt(
       cause: cause, number: attempts,
       isIdempotent: (history?.target.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
@@ -26,6 +26,7 @@ struct Repetition {
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
       retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer))
     guard let origin = operation.loop.origin else { return nil }
+    attempt.isPaced = cause == .status(429) && origin.sizing.isAdaptive
     let policy = Self.policy(of: operation, request)
     let random = Double.random(in: 0..<1, using: &random)
     let decision = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)

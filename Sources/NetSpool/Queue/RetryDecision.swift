@@ -22,6 +22,8 @@ struct FailedAttempt: Sendable {
   var retryAfter: Double?
   /// Seconds to the operation's deadline.
   var secondsLeft = Double.infinity
+  /// A 429 of an origin that is given as many requests as it takes: it is in no trouble.
+  var isPaced = false
 }
 
 enum RetryDecision: Hashable, Sendable {
@@ -30,8 +32,9 @@ enum RetryDecision: Hashable, Sendable {
   case retry(after: Double)
 }
 
-/// Whether a failed attempt is repeated, and when. Takes from the budget only for a retry it grants, and not
-/// for the silent repeat: that answers a race of our own pool and puts no load on a struggling origin.
+/// Whether a failed attempt is repeated, and when. Takes from the budget only for a retry it grants, and neither for
+/// the silent repeat, which answers a race of our own pool and puts no load on a struggling origin, nor for one that was
+/// refused because it came too soon.
 ///
 /// Only idempotent and keyed requests are repeated, also when nothing was sent: one rule the user can rely on. A policy may
 /// say otherwise (`repeatsAnyMethod`).
@@ -44,7 +47,7 @@ func retryDecision(
   if policy.repeatsOnDeadConnection, attempt.diedWithConnection { return .retry(after: 0) }
   guard policy.repeats(attempt.cause, after: attempt.number) else { return .giveUp }
   let delay = policy.delay(after: attempt, random: random)
-  guard delay < attempt.secondsLeft, budget.withdraw() else { return .giveUp }
+  guard delay < attempt.secondsLeft, attempt.isPaced || budget.withdraw() else { return .giveUp }
   return .retry(after: delay)
 }
 

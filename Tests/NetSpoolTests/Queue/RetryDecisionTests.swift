@@ -165,8 +165,11 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
     #expect((0..<20).count { _ in budget.withdraw() } == 5)
   }
 
-  @Test func `the silent repeat and a refused retry cost nothing`() {
+  @Test func `the silent repeat, a refused retry and one that came too soon cost nothing`() {
     var budget = RetryBudget(share: 0, reserve: 1)
+    var paced = attempt(.status(429), number: 2)
+    paced.isPaced = true
+    #expect(retryDecision(paced, policy: .standard, budget: &budget, random: 0) != .giveUp)
     for _ in 0..<5 {
       #expect(retryDecision(dead, policy: .standard, budget: &budget, random: 0.5) == .retry(after: 0))
       #expect(

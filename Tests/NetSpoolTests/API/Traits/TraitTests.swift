@@ -105,6 +105,8 @@ struct TraitTests {
         try metrics.expectCounter("netspool.requests", dimensions(rest)).totalValue
       }
       let (status, source, error) = ("http.response.status_code", "netspool.source", "error.type")
+      // Metrics come behind the handlers.
+      await Self.wait { try count((error, "connectFailed")) == 1 }
       #expect(try count((status, "200"), (source, "network")) == 3)
       #expect(try count((status, "404"), (error, "404"), (source, "network")) == 1)
       #expect(try count((error, "connectFailed")) == 1)
@@ -123,11 +125,16 @@ struct TraitTests {
       origin.on("/a", .text("hello"))
       _ = await engine.get("/a").end()
       label = "\(engine.id)"
+      await Self.wait { Self.series(of: label, metrics) > 0 }
       #expect(Self.series(of: label, metrics) > 0)
     }
-    let deadline = Deadline.generous
-    while Self.series(of: label, metrics) > 0, deadline.millisecondsLeft > 0 { await Self.pause() }
+    await Self.wait { Self.series(of: label, metrics) == 0 }
     #expect(Self.series(of: label, metrics) == 0)
+  }
+
+  private static func wait(for isThere: () throws -> Bool) async {
+    let deadline = Deadline.generous
+    while (try? isThere()) != true, deadline.millisecondsLeft > 0 { await pause() }
   }
 
   private static func series(of engine: String?, _ metrics: TestMetrics) -> Int {
