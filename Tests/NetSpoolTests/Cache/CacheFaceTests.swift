@@ -100,12 +100,19 @@ struct CacheFaceTests {
       // What lies in the store is what came and little more.
       let bytes = try #require(engine.cacheStatistics).bytes
       #expect(bytes < 3 * count * size, "\(bytes)")
+      // A busy machine may take longer to look than a request waits for that: then there is no answer, and it is asked again.
+      func held(_ ask: () async -> Ending) async -> Ending {
+        let deadline = Deadline.generous
+        var answer = await ask()
+        while answer.response == nil, deadline.millisecondsLeft > 0 { answer = await ask() }
+        return answer
+      }
       for number in [0, 63, 64, 65, count - 2] {
-        let answer = await part(number, .onlyIfCached)
+        let answer = await held { await part(number, .onlyIfCached) }
         #expect(answer.response.map { [UInt8]($0.body) } == Array(whole[number * size..<(number + 1) * size]))
       }
       _ = await part(count - 1)
-      let all = await engine.fetch("/a", .onlyIfCached)
+      let all = await held { await engine.fetch("/a", .onlyIfCached) }
       #expect(all.response.map { [UInt8]($0.body) } == whole && origin.hits("/a") == count)
     }
   }

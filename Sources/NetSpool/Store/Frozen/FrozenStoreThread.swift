@@ -175,7 +175,7 @@ final class FrozenStoreCore: Sendable {
     var failure: NetworkError?
     var statistics = FrozenStatistics()
 
-    private static let patience: Microseconds = 10_000
+    private static let patience: Microseconds = 5_000
 
     var isWaiting: Bool { !waiting.isEmpty }
     var isUrgent: Bool { urgent > 0 }

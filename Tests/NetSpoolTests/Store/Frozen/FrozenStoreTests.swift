@@ -138,9 +138,9 @@ struct FrozenStoreTests {
     #expect(!shared.isUrgent && shared.patientUntil == .max)
     let began = MonotonicClock.now
     shared.append(FrozenStoreCore.Work(change: .acknowledge(1), callback: nil))
-    #expect(!shared.isUrgent && shared.isWaiting && shared.patientUntil >= began + 10_000)
+    #expect(!shared.isUrgent && shared.isWaiting && shared.patientUntil >= began + 5_000)
     shared.append(FrozenStoreCore.Work(change: .discard(2), callback: nil))
-    #expect(shared.isUrgent && shared.patientUntil <= MonotonicClock.now + 10_000)
+    #expect(shared.isUrgent && shared.patientUntil <= MonotonicClock.now + 5_000)
     _ = shared.takeFirst()
     #expect(shared.isUrgent)
     _ = shared.takeFirst()
