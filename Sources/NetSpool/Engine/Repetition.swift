@@ -17,16 +17,16 @@ struct Repetition {
     {
       return 0
     }
-    var attempt = FailedAttempt(
+    guard let origin = operation.loop.origin else { return nil }
+    let attempt = FailedAttempt(
       cause: cause, number: attempts,
       isIdempotent: (history?.target.method ?? request.method).isIdempotent,
       isKeyed: request.idempotencyKey != nil,
       isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)
         && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
-      retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer))
-    guard let origin = operation.loop.origin else { return nil }
-    attempt.isPaced = cause == .status(429) && origin.sizing.isAdaptive
+      retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer),
+      isPaced: cause == .status(429) && origin.sizing.heedsRefusals)
     let policy = Self.policy(of: operation, request)
     let random = Double.random(in: 0..<1, using: &random)
     let decision = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)

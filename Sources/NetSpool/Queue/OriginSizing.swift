@@ -67,6 +67,9 @@ struct OriginSizing: Sendable {
     }
   }
 
+  /// True if a refusal makes fewer requests of it: not where they come by chance, and where the width is not its own.
+  var heedsRefusals: Bool { isAdaptive && !adaptive.trial.isByChance }
+
   /// The time between two starts, where they are spread; nil where they are not.
   var startInterval: Int64? { isAdaptive ? adaptive.pace?.interval : nil }
 

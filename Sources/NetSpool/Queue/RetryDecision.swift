@@ -22,7 +22,7 @@ struct FailedAttempt: Sendable {
   var retryAfter: Double?
   /// Seconds to the operation's deadline.
   var secondsLeft = Double.infinity
-  /// A 429 of an origin that is given as many requests as it takes: it is in no trouble.
+  /// A 429 of an origin that is asked less for it: it is in no trouble.
   var isPaced = false
 }
 

@@ -346,13 +346,14 @@ struct LoopsTests {
       let engine = try NetworkEngine(configuration: Self.settings(queue))
       let origins = try (0..<16).map { _ in try ScriptedOrigin() }
       for origin in origins { origin.fallback(.text("ok")) }
-      let ended = Counter()
+      let tally = Tally()
       for number in 0..<count {
         let operation = engine.operation(url: origins[number % 16].url("/\(number)"))
-        operation.onFinal { result in if result.answer?.status == 200 { ended.add() } }
+        tally.watch(operation)
         engine.enqueue(operation)
       }
-      #expect(await until { ended.value == count })
+      await tally.wait(for: count)
+      #expect(tally.count("completed") == count, "\(tally)")
       // One for each place; those of exchanges that have been silent for a second do not count as one.
       #expect(origins.map(\.connectionCount).reduce(0, +) <= 640)
     }
@@ -363,6 +364,7 @@ struct LoopsTests {
   static func settings(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
     configuration.queue = queue
+    configuration.timeouts = .patient
     configuration.redirects.resendsBodyAcrossOrigins = true
     return configuration
   }

@@ -42,6 +42,24 @@ struct RetryTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a 429 takes nothing of the budget of repetitions where the width is found`(_ isFound: Bool)
+    async throws
+  {
+    try await withEngine({ $0.retry = .attempts(2, pause: .milliseconds(1)) }) {
+      $0.sizing = isFound ? .adaptive : .fixed(6)
+    } _: { engine, origin in
+      origin.fallback(.text("ok"))
+      // One after the other, and so that refusals do not look like chance: one in three.
+      var failures = 0
+      for number in 0..<60 {
+        if number % 3 == 0 { origin.enqueue(.status(429), for: "/\(number)") }
+        if await engine.end(of: engine.operation(path: "/\(number)")).text != "ok" { failures += 1 }
+      }
+      #expect(isFound ? failures == 0 : failures > 0, "\(failures)")
+    }
+  }
+
   @Test func `a GET is not sent again when that is switched off`() async throws {
     try await withDeadConnection({ $0.retry = .none }) { engine, origin in
       let ending = await engine.end(of: engine.operation(path: "/a"))

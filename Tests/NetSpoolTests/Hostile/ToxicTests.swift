@@ -48,6 +48,7 @@ struct ToxicTests {
     var configuration = NetworkEngine.Configuration()
     (configuration.scheme, configuration.port, configuration.queue) = (.http, proxy.port, queue)
     configuration.retry = .none
+    configuration.timeouts = .patient
     configuration.timeouts.headers = .seconds(3)
     return try NetworkEngine(host: "127.0.0.1", configuration: configuration)
   }

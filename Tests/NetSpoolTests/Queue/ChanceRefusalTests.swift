@@ -30,6 +30,19 @@ import Testing
     }
   }
 
+  @Test(arguments: seeds) func `a refusal by chance makes no fewer requests, and one of a limit does`(
+    _ seed: UInt64
+  ) {
+    var chance = SizingSimulation(
+      SimulatedOrigin(description: "by chance", serviceSeconds: 0.05, refusalPercent: 50), seed: seed)
+    chance.run(seconds: 20)
+    #expect(!chance.sizing.heedsRefusals)
+    var limit = SizingSimulation(
+      SimulatedOrigin(description: "so many a second", serviceSeconds: 0.02, ratePerSecond: 50), seed: seed)
+    limit.run(seconds: 20)
+    #expect(limit.sizing.heedsRefusals)
+  }
+
   @Test func `a job of 300 with one of three replicas down takes no longer than with a fixed width`() {
     let origin = SimulatedOrigin(description: "a third", serviceSeconds: 0.046, refusalPercent: 33)
     var fixed = SizingSimulation(origin, OriginSizing(.fixed(6)), seed: 1)

@@ -92,10 +92,7 @@ extension NetworkEngine {
     configuration.scheme = .http
     configuration.port = origin.port
     configuration.queue = queue
-    // Where a sanitizer or other work holds a test up between two of its steps, time is not what it tests.
-    configuration.timeouts.headers = .seconds(600)
-    configuration.timeouts.stall = .seconds(600)
-    configuration.timeouts.total = .seconds(600)
+    configuration.timeouts = .patient
     configure(&configuration)
     try self.init(host: "127.0.0.1", configuration: configuration)
   }
@@ -129,5 +126,15 @@ extension NetworkEngine {
   func end(of operation: NetworkOperation) async -> Ending {
     enqueue(operation)
     return await operation.end()
+  }
+}
+
+extension NetworkRequest.Timeouts {
+  /// Where a sanitizer or other work holds a test up between two of its steps, time is not what it tests.
+  static var patient: Self {
+    var limits = Self()
+    (limits.connect, limits.headers) = (.seconds(600), .seconds(600))
+    (limits.stall, limits.total) = (.seconds(600), .seconds(600))
+    return limits
   }
 }

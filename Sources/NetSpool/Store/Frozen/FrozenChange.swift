@@ -24,7 +24,7 @@ enum FrozenChange: Sendable {
   /// Needs more room than it gives back; what ends a request never does for long.
   var isAcceptance: Bool { if case .accept = self { true } else { false } }
 
-  /// Nothing hangs on it: it may wait a little for another change to share its commit with.
+  /// May wait a little for another change to share its commit with: only an engine that leaves waits for it.
   var isPatient: Bool { if case .acknowledge = self { true } else { false } }
 
   /// Nothing was promised yet, so it may fail when the disk is full; everything else is tried again.
