@@ -7,6 +7,9 @@ enum MemoryUse {
   /// The part that belongs to files.
   static var ofFiles: Int { status("RssFile:") }
 
+  /// The part that belongs to none.
+  static var anonymous: Int { status("RssAnon:") }
+
   /// The most it ever was since `forgetPeak`.
   static var peak: Int { status("VmHWM:") }
 

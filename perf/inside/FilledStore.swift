@@ -68,7 +68,7 @@ struct FilledStore {
   }
 
   private func isFresh(_ hit: StoreHit) -> Bool {
-    let entry = hit.withMetadata { PrimaryEntry(decoding: $0, rules: .standard) }
+    let entry = PrimaryEntry(decoding: hit.metadata.rawBytes, rules: .standard)
     guard case .response(let stored) = entry else { return false }
     return CacheDecision.make(for: request, stored: stored, now: WallClock.milliseconds) == .serve
   }

@@ -30,14 +30,9 @@ public struct CacheConfiguration: Sendable {
   /// a second. Questions whether what is held still holds are each process's own. False for an engine that
   /// asks without regard to others; they do not wait for it either.
   public var coalescesAcrossProcesses = true
-  /// Bytes of held bodies that may be copied out of the file; 256 MiB. A body that is held for over 2 s is copied once,
-  /// however many answers hold it, so that the file's old pages can be used again. Beyond it held bodies stay where they
-  /// are, and the file may grow to twice `bytesMax`; then nothing new is stored until some are let go. The store's first user
-  /// decides.
-  public var copiedBytesMax = 256 << 20
-  /// Mapped pages of bodies that may stay in the process's resident memory, in bytes; nil, the default, leaves it
+  /// Mapped pages of the store that may stay in the process's resident memory, in bytes; nil, the default, leaves it
   /// to the system, which takes them when it needs them. For jobs with a memory limit: it also bounds what the engine keeps of
-  /// the answers it found last, else a 64th of `bytesMax`, from 1 to 16 MiB.
+  /// the answers it found last, with their bodies, else a 64th of `bytesMax`, from 1 to 16 MiB.
   public var residentBytesMax: Int?
 }
 
@@ -164,11 +159,11 @@ public struct CacheStatistics: Sendable, Hashable {
   public internal(set) var state = State.open
   /// Stored answers, all engines and processes together, as of the last write of this process.
   public internal(set) var entries = 0
-  /// Bytes of the file in use.
+  /// Bytes in use.
   public internal(set) var bytes = 0
   /// Bytes that may be in use; what was used longest ago goes first.
   public internal(set) var bytesMax = 0
-  /// The file's length in bytes; it never shrinks.
+  /// Bytes of the store's files: of the one of its trees, which never shrinks, and of those of long bodies.
   public internal(set) var fileBytes = 0
   /// Lookups that found something, fresh or not.
   public internal(set) var hits = 0
@@ -190,18 +185,11 @@ public struct CacheStatistics: Sendable, Hashable {
   public internal(set) var served = 0
   /// Bytes of bodies that were served from the cache and did not come over the network; of this engine.
   public internal(set) var bytesSaved = 0
-  /// Bodies lent to responses that are still held.
-  public internal(set) var leases = 0
   /// Of a store that another process keeps from being opened.
   static let busy = {
     var statistics = CacheStatistics()
     statistics.state = .busy
     return statistics
   }()
-  /// Bytes of lent bodies that were copied out of the file because they are held for long, or were asked for as one
-  /// piece; at most `CacheConfiguration.copiedBytesMax`.
-  public internal(set) var copiedBytes = 0
   var commits = 0
-  /// Old states of the store that leases keep alive.
-  var snapshots = 0
 }

@@ -103,7 +103,6 @@ enum CacheOpening {
     settings.residentBytesMax = configuration.residentBytesMax
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
     settings.bodyBytesMax = configuration.bytesMax
-    settings.copiedBytesMax = configuration.copiedBytesMax
     settings.match = EngineCache.match
     if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
     let store = try CacheStore.open(settings)
@@ -122,7 +121,6 @@ enum CacheOpening {
     guard isName(configuration.namespace) else { throw invalid("namespace") }
     guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw invalid("bytesMax") }
     guard configuration.bodyBytesMax >= 0 else { throw invalid("bodyBytesMax") }
-    guard configuration.copiedBytesMax >= 0 else { throw invalid("copiedBytesMax") }
     if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
     if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
   }

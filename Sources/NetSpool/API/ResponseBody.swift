@@ -2,14 +2,14 @@
 public struct ResponseBody: Sendable {
   enum Storage: Sendable {
     case bytes([UInt8])
-    /// Borrowed, without a copy: the cache's, straight from its map.
-    case lent(any LentBytes)
+    /// A long one of the cache, in its file.
+    case mapped(MappedFile)
   }
 
   var storage: Storage
 
   package init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
-  init(lent bytes: any LentBytes) { storage = .lent(bytes) }
+  init(_ file: MappedFile) { storage = .mapped(file) }
 
   static let empty = ResponseBody([])
 
@@ -17,7 +17,7 @@ public struct ResponseBody: Sendable {
   public var count: Int {
     switch storage {
     case .bytes(let bytes): bytes.count
-    case .lent(let bytes): bytes.count
+    case .mapped(let file): file.count
     }
   }
 
@@ -25,7 +25,7 @@ public struct ResponseBody: Sendable {
   var isInMemory: Bool {
     switch storage {
     case .bytes: true
-    case .lent(let bytes): bytes.isInMemory
+    case .mapped: false
     }
   }
 
@@ -33,7 +33,7 @@ public struct ResponseBody: Sendable {
   var array: [UInt8] {
     switch storage {
     case .bytes(let bytes): bytes
-    case .lent(let bytes): unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+    case .mapped(let file): unsafe file.withUnsafeBytes { unsafe Array($0) }
     }
   }
 
@@ -43,12 +43,12 @@ public struct ResponseBody: Sendable {
     get {
       switch storage {
       case .bytes(let bytes): unsafe _overrideLifetime(bytes.span.bytes, borrowing: self)
-      case .lent(let bytes): unsafe _overrideLifetime(bytes.rawBytes, borrowing: self)
+      case .mapped(let file): unsafe _overrideLifetime(file.rawBytes, borrowing: self)
       }
     }
   }
 
-  /// Lends some of the bytes for the time of the call, so the lender may move them afterwards.
+  /// Calls a closure with some of the bytes, without copying.
   func withBytes(_ range: Range<Int>, _ body: (RawSpan) -> Void) {
     unsafe withUnsafeBytes { bytes in
       unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[range])))
@@ -72,7 +72,7 @@ public struct ResponseBody: Sendable {
   ) throws(Thrown) -> Result {
     switch storage {
     case .bytes(let bytes): try unsafe bytes.span.bytes.withUnsafeBytes(body)
-    case .lent(let bytes): try unsafe bytes.withUnsafeBytes(body)
+    case .mapped(let file): try unsafe file.withUnsafeBytes(body)
     }
   }
 }
@@ -87,7 +87,7 @@ extension ResponseBody: RandomAccessCollection {
   public subscript(position: Int) -> UInt8 {
     switch storage {
     case .bytes(let bytes): bytes[position]
-    case .lent(let bytes): unsafe bytes.withUnsafeBytes { unsafe $0[position] }
+    case .mapped(let file): unsafe file.withUnsafeBytes { unsafe $0[position] }
     }
   }
 
@@ -97,8 +97,8 @@ extension ResponseBody: RandomAccessCollection {
   ) rethrows -> Result? {
     switch storage {
     case .bytes(let bytes): try unsafe bytes.withContiguousStorageIfAvailable(body)
-    case .lent(let bytes):
-      try unsafe bytes.withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
+    case .mapped(let file):
+      try unsafe file.withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
     }
   }
 }

@@ -13,7 +13,7 @@ internal import Synchronization
   /// Bytes that are in the file, and those that the room counts for it.
   private let written = Atomic(0)
   private let taken = Atomic(0)
-  private let mapping = Mutex<UInt>(0)
+  private let mapping = Mutex<MappedFile?>(nil)
 
   /// Where the file system has no files without a name it has one for a moment.
   init(in directory: String, room: BudgetRoom) throws(SystemError) {
@@ -32,13 +32,11 @@ internal import Synchronization
   deinit {
     let (number, room) = (number, room)
     let taken = taken.load(ordering: .relaxed)
-    let (address, count) = (mapping.withLock { $0 }, count)
     let close: @Sendable () -> Void = {
-      if let start = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe munmap(start, count) }
       _ = FileDescriptor(owning: number)
       room.give(taken)
     }
-    do { try SystemThread.start(name: "netspool-closing", close).detach() } catch { close() }
+    SystemThread.close(close)
   }
 
   /// The number of bytes that can be read.
@@ -89,35 +87,17 @@ internal import Synchronization
 
   // MARK: The whole
 
-  /// Nothing is written any more, and the bytes can be lent. False when the system has no room for them.
-  func map() -> Bool { unsafe mapped != nil }
-
-  /// Lends all bytes; `map` must have said yes.
-  func withUnsafeBytes<Result, Problem: Error>(
-    _ use: (UnsafeRawBufferPointer) throws(Problem) -> Result
-  ) throws(Problem) -> Result {
-    try unsafe use(mapped ?? UnsafeRawBufferPointer(start: nil, count: 0))
-  }
-
-  /// The same for as long as the file lives.
-  var rawBytes: RawSpan {
-    @_lifetime(borrow self)
-    get {
-      let span = unsafe RawSpan(_unsafeBytes: mapped ?? UnsafeRawBufferPointer(start: nil, count: 0))
-      return unsafe _overrideLifetime(span, borrowing: self)
+  /// All bytes; nothing is written any more. Nil when there are none, or the system has no room for them.
+  var mapped: MappedFile? {
+    mapping.withLock { mapped in
+      if mapped == nil, count > 0 { mapped = MappedFile(number, count: count, isNamed: false) }
+      return mapped
     }
   }
 
-  private var mapped: UnsafeRawBufferPointer? {
-    let (number, count) = (number, count)
-    let address = mapping.withLock { address -> UInt in
-      if address == 0, count > 0 {
-        let start = UInt(bitPattern: unsafe mmap(nil, count, PROT_READ, MAP_SHARED, number, 0))
-        if start != UInt(bitPattern: -1) { address = start }
-      }
-      return address
-    }
-    guard let start = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
-    return unsafe UnsafeRawBufferPointer(start: start, count: count)
+  /// Gives the file a name in a directory of the same file system; a taken name is EEXIST. ENOENT for a file that has had a
+  /// name before.
+  func link(in directory: borrowing FileDescriptor, as name: String) throws(SystemError) {
+    try directory.link(descriptor: number, as: name)
   }
 }

@@ -30,6 +30,11 @@ package struct SystemThread: Sendable {
     return SystemThread(id: id)
   }
 
+  /// Lets go of something for which the disk makes one wait: on a thread of its own, and here where there can be none.
+  static func close(_ body: @escaping @Sendable () -> Void) {
+    do { try start(name: "netspool-closing", body).detach() } catch { body() }
+  }
+
   /// Waits for its end; once. Traps on the thread itself, which would wait for ever.
   func join() {
     precondition(

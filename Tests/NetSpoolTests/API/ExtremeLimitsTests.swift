@@ -110,7 +110,7 @@ import Testing
   @Test func `the cache`() async throws {
     let changes: [@Sendable (inout CacheConfiguration, Int) -> Void] = [
       { $0.bytesMax = $1 }, { $0.bodyBytesMax = $1 }, { $0.namespaceBytesMax = $1 },
-      { $0.residentBytesMax = $1 }, { $0.copiedBytesMax = $1 },
+      { $0.residentBytesMax = $1 },
     ]
     for change in changes {
       for count in Self.counts {

@@ -90,7 +90,6 @@ import Testing
     Row("namespaceBytesMax", .none) { $0.namespaceBytesMax = 1 << 20 },
     Row("credentialScope", .whom) { $0.credentialScope = "ann" },
     Row("coalescesAcrossProcesses", .none) { $0.coalescesAcrossProcesses = false },
-    Row("copiedBytesMax", .none) { $0.copiedBytesMax = 1 },
     Row("residentBytesMax", .none) { $0.residentBytesMax = 1 },
   ]
 

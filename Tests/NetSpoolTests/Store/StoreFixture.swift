@@ -21,10 +21,6 @@ extension StoreHit {
   var bytes: [UInt8] { body.array }
 }
 
-extension LeasedBytes {
-  var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
-}
-
 extension StoreHit? {
   var isMissing: Bool { if case nil = self { true } else { false } }
 }

@@ -36,7 +36,7 @@ extension EngineCache {
   func derived(_ name: String, of body: ResponseBody, for question: CacheQuestion) -> HeldAnswer? {
     guard let source = held(for: question), let found = read(key(name, source.key, question)),
       found.stored.headers.first(Self.sourceField) == Self.text(of: source),
-      ResponseBody(lent: source.hit.body).hasSameBytes(as: body)
+      source.hit.body.hasSameBytes(as: body)
     else { return nil }
     return found
   }
@@ -49,7 +49,7 @@ extension EngineCache {
     let askedAt = MonotonicClock.now  // what is removed from now on is not stored
     guard bytes.count <= settings.bodyBytesMax, let source = held(for: question),
       source.stored.status == 200, source.stored.parts == nil,
-      ResponseBody(lent: source.hit.body).hasSameBytes(as: body)
+      source.hit.body.hasSameBytes(as: body)
     else { return }
     var entry = source.stored
     entry.headers = Self.fields(of: source, type: type)
@@ -65,7 +65,7 @@ extension EngineCache {
 
   private func read(_ key: StoreKey) -> HeldAnswer? {
     guard let hit = store.lookup(key),
-      let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }),
+      let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules),
       stored.bodyBytes == hit.body.count, mayUse(stored)
     else { return nil }
     return HeldAnswer(key: key, stored: stored, hit: hit)

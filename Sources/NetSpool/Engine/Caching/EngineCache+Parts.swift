@@ -49,7 +49,7 @@ extension EngineCache {
   /// Bytes of a held body, by their positions in the whole one; nil when a piece of them has gone.
   func bytes(_ range: Range<Int64>, of held: HeldAnswer, for question: CacheQuestion) -> [UInt8]? {
     guard held.stored.parts != nil else {
-      return ResponseBody(lent: held.hit.body).copy(of: Int(range.lowerBound)..<Int(range.upperBound))
+      return held.hit.body.copy(of: Int(range.lowerBound)..<Int(range.upperBound))
     }
     return table(of: held).flatMap { bytes(range, in: $0, for: question) }
   }
@@ -65,7 +65,7 @@ extension EngineCache {
       if let own = new[piece.number] {
         bytes += own[place]
       } else if let hit = store.lookup(pieceKey(piece.number, question)), hit.body.count >= place.upperBound {
-        ResponseBody(lent: hit.body).withBytes(place) { bytes.append($0) }
+        hit.body.withBytes(place) { bytes.append($0) }
       } else {
         return nil
       }
@@ -74,13 +74,13 @@ extension EngineCache {
   }
 
   private func table(of held: HeldAnswer) -> PartTable? {
-    PartTable(decoding: ResponseBody(lent: held.hit.body).array.rawBytes)
+    PartTable(decoding: held.hit.body.array.rawBytes)
   }
 
   func heldParts(for question: CacheQuestion) -> HeldAnswer? {
     let key = partsKey(question)
     guard let hit = store.lookup(key),
-      let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }), stored.parts != nil,
+      let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules), stored.parts != nil,
       mayUse(stored)
     else { return nil }
     let held = HeldAnswer(key: key, stored: stored, hit: hit)

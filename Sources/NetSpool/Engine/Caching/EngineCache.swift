@@ -208,7 +208,7 @@ extension EngineCache {
   private func heldWhole(for question: CacheQuestion) -> HeldAnswer? {
     let primary = question.primaryKey
     guard let hit = store.lookup(primary) else { return nil }
-    switch hit.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
+    switch PrimaryEntry(decoding: hit.metadata.rawBytes, rules: rules) {
     case .response(let stored):
       let isUsed = isWhole(stored, hit, primary) && mayUse(stored)
       return isUsed ? HeldAnswer(key: primary, stored: stored, hit: hit) : nil
@@ -226,7 +226,7 @@ extension EngineCache {
     for list in index.lists.indices {
       let key = variantKey(index, list, question)
       guard let hit = store.lookup(key),
-        let stored = hit.withMetadata({ StoredResponse(decoding: $0, rules: rules) }),
+        let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules),
         isWhole(stored, hit, key), mayUse(stored)
       else { continue }
       if youngest.map({ $0.stored.receivedAt < stored.receivedAt }) ?? true {
@@ -278,7 +278,7 @@ extension EngineCache {
     let primary = question.primaryKey
     let hit = store.lookup(primary)
     var index = VariantIndex(fields: vary)
-    switch hit?.withMetadata({ PrimaryEntry(decoding: $0, rules: rules) }) {
+    switch hit.flatMap({ PrimaryEntry(decoding: $0.metadata.rawBytes, rules: rules) }) {
     case .variants(let held):
       if let list = held.lists.firstIndex(of: vary) { return variantKey(held, list, question) }
       index = held.adding(vary)
@@ -299,7 +299,7 @@ extension EngineCache {
     guard let hit else { return }
     store.put(
       key, namespace: settings.namespace, metadata: stored.encode(),
-      body: .bytes(ResponseBody(lent: hit.body).array), askedAt: MonotonicClock.now)
+      body: .bytes(hit.body.array), askedAt: MonotonicClock.now)
   }
 
   /// A 304 or a HEAD brought newer fields; the body stays.

@@ -2,7 +2,7 @@
 struct HeldAnswer: Sendable {
   let key: StoreKey
   private(set) var stored: StoredResponse
-  let hit: StoreHit
+  private(set) var hit: StoreHit
 
   /// As it is served, with the body unless only the head was asked for. Takes the fields, which have room for
   /// one more, so that they need no copy: once only.
@@ -11,7 +11,7 @@ struct HeldAnswer: Sendable {
   ) -> NetworkResponse {
     let headers = stored.takeServedHeaders(at: now, isConfirmed: source == .revalidated)
     return NetworkResponse(
-      stored, headers, withBody ? ResponseBody(lent: hit.body) : .empty, from: source, url: url,
+      stored, headers, withBody ? hit.body : .empty, from: source, url: url,
       age: stored.age(at: now), isStale: source == .cache && !stored.isFresh(at: now, own: lifetime))
   }
 
@@ -20,8 +20,9 @@ struct HeldAnswer: Sendable {
 
   /// The same with a copy of the body. Waits for the disk.
   var inMemory: HeldAnswer {
-    let body = LeasedBytes(metadata: hit.metadata, body: .bytes(ResponseBody(lent: hit.body).array))
-    return HeldAnswer(key: key, stored: stored, hit: StoreHit(body: body, bodyID: hit.bodyID))
+    var copy = self
+    copy.hit.body = ResponseBody(hit.body.array)
+    return copy
   }
 }
 
@@ -167,19 +168,19 @@ extension EngineCache {
   private func lookAgain(for url: String) -> NetworkResponse? {
     let now = now
     guard let recent = recent[url], recent.stored.isFresh(at: now),
-      let body = store.lookup(recent.key, again: recent.place)
+      store.isCertain(recent.key, recent.hit)
     else { return nil }
-    didServe(body.count)
+    didServe(recent.hit.body.count)
     let age = recent.stored.age(at: now)
     return NetworkResponse(
-      recent.stored, recent.servedHeaders(age: age), ResponseBody(lent: body), from: .cache, url: recent.url,
+      recent.stored, recent.servedHeaders(age: age), recent.hit.body, from: .cache, url: recent.url,
       age: age, isStale: false)
   }
 
   /// Which of several variants it is would have to be found out each time.
   private func remember(_ held: HeldAnswer, _ question: CacheQuestion, url: String) {
-    guard let place = held.hit.place, held.key.digest == question.primaryKey.digest else { return }
-    recent.keep(RecentAnswers.Answer(url: url, key: held.key, stored: held.stored, place: place))
+    guard held.hit.view != nil, held.key.digest == question.primaryKey.digest else { return }
+    recent.keep(RecentAnswers.Answer(url: url, key: held.key, stored: held.stored, hit: held.hit))
   }
 
   func isPlain(_ extra: RequestExtras) -> Bool {

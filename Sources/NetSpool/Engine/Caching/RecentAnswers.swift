@@ -3,20 +3,20 @@ internal import Synchronization
 /// The stored answers that were found last, by URL. A request that asks for one of them again, and brings nothing but the URL,
 /// is spared the search: the URL need not be looked at, no key be made, nothing be decoded.
 ///
-/// Any thread. An answer here is worth nothing by itself: the store says whether it still stands where it stood, and does
-/// not after a commit by any process, nor while a change of it waits (`CacheStore.lookup(_:again:)`).
+/// Any thread. An answer here is worth nothing by itself: the store says whether it still is what is stored, and does
+/// not after a commit by any process, nor while a change of it waits (`CacheStore.isCertain`).
 final class RecentAnswers: Sendable {
   final class Answer: Sendable {
     let url: String
     let key: StoreKey
     let stored: StoredResponse
-    let place: StoredPosition
+    let hit: StoreHit
 
     /// Its fields as they were served last, and the age that they say.
     private let served = Mutex<(age: Int64, headers: Headers)>((-1, Headers()))
 
     fileprivate let hash: UInt64
-    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + 512 }
+    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + hit.body.count + 512 }
 
     /// The fields to serve it with; all requests within the same second get the same.
     func servedHeaders(age: Int64) -> Headers {
@@ -26,12 +26,12 @@ final class RecentAnswers: Sendable {
       }
     }
 
-    init(url: String, key: StoreKey, stored: StoredResponse, place: StoredPosition) {
+    init(url: String, key: StoreKey, stored: StoredResponse, hit: StoreHit) {
       hash = RecentAnswers.hash(of: url)
       self.url = url
       self.key = key
       self.stored = stored
-      self.place = place
+      self.hit = hit
     }
   }
 
@@ -94,9 +94,11 @@ final class RecentAnswers: Sendable {
   }
 
   func keep(_ answer: Answer) {
-    guard answer.bytes <= bytesMax else { return }
+    guard answer.bytes <= bytesMax / 4 else { return }
+    // Let go of behind the lock.
+    var before = State()
     state.withLock { state in
-      if state.bytes + answer.bytes > bytesMax { state = State() }
+      if state.bytes + answer.bytes > bytesMax { swap(&state, &before) }
       // At most one for each remainder on average, so that few share theirs with four others.
       if state.slots.isEmpty {
         state = State(slots: Self.slotsAtFirst)

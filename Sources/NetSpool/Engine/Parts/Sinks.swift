@@ -84,10 +84,11 @@ extension SinkServices {
     StoredBodySource(body) { [unowned self, unowned operation] range, source in
       // A model has one thread.
       guard context.loop.timeline == nil else { return source.take(body.copy(of: range)) }
-      let lane = Worker.Lane(device: operation.engine.cache?.store.device ?? 0)
+      let store = operation.engine.cache?.store
       let source = LoopReference(source)
-      worker.run(on: lane) {
-        body.copy(of: range)
+      worker.run(on: Worker.Lane(device: store?.device ?? 0)) {
+        store?.settings.onDisk?()
+        return body.copy(of: range)
       } completion: { piece in
         source.object?.take(piece)
       }

@@ -33,21 +33,3 @@ enum BodyRead: Hashable, Sendable {
   /// No more bytes will come.
   case end
 }
-
-/// Bytes that belong to a lender and stay what they are for as long as this lives.
-protocol LentBytes: AnyObject, Sendable {
-  var count: Int { get }
-  /// True when reading its bytes waits for nothing.
-  var isInMemory: Bool { get }
-
-  /// A view of the bytes, valid while this lives; the lender cannot take them back from then on.
-  var rawBytes: RawSpan {
-    @_lifetime(borrow self)
-    get
-  }
-
-  /// Calls a closure with the bytes, which the lender leaves alone meanwhile.
-  func withUnsafeBytes<Result, Thrown: Error>(
-    _ body: (UnsafeRawBufferPointer) throws(Thrown) -> Result
-  ) throws(Thrown) -> Result
-}

@@ -32,8 +32,8 @@ struct CacheSharedState: InboxWork, ~Copyable {
   var isGathering = false
   /// True if a caller waits for work that is in the queue.
   var isUrgent = false
-  /// Snapshots have begun, or can end, since the store thread looked last.
-  var haveViewsChanged = false
+  /// A snapshot has begun since the store thread looked last.
+  var hasNewView = false
 
   mutating func takeBodyID() -> UInt64 {
     nextBodyID += 1
@@ -44,7 +44,7 @@ struct CacheSharedState: InboxWork, ~Copyable {
   var doesEveryUseCount: Bool { pending.bytes >= bytesUntilUsesCount }
 
   var isWaiting: Bool {
-    haveViewsChanged || touched.count >= Self.touchedMax || !waiting.isEmpty && !(isGathering && !hasGathered)
+    hasNewView || touched.count >= Self.touchedMax || !waiting.isEmpty && !(isGathering && !hasGathered)
   }
 
   mutating func enqueue(_ work: Work) {

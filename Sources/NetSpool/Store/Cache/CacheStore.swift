@@ -17,12 +17,7 @@ final class CacheStore: Sendable {
   deinit {
     guard Delivery.isRunning || SystemThread.isOurs else { return close() }
     guard isOpen.exchange(false, ordering: .acquiringAndReleasing) else { return }
-    let core = core
-    do {
-      try SystemThread.start(name: "netspool-closing") { CacheStoreRegistry.shared.release(core) }.detach()
-    } catch {
-      CacheStoreRegistry.shared.release(core)
-    }
+    SystemThread.close { [core] in CacheStoreRegistry.shared.release(core) }
   }
 
   /// Opens a directory, or joins the store of this process that has it open.
@@ -41,8 +36,7 @@ final class CacheStore: Sendable {
   /// The number of the device that it lies on (`st_dev`).
   var device: UInt64 { core.environment.identity.device }
 
-  /// Ends the use by this caller. The last one in the process writes what waits, and closes; bodies that are
-  /// still lent stay readable. Idempotent.
+  /// Ends the use by this caller. The last one in the process writes what waits, and closes. Idempotent.
   func close() {
     if isOpen.exchange(false, ordering: .acquiringAndReleasing) { CacheStoreRegistry.shared.release(core) }
   }
@@ -59,10 +53,8 @@ extension CacheStore {
     isUsable ? core.lookup(key) : nil
   }
 
-  /// The body of what was found before (`StoreHit.place`): nil unless it is certain to be what it was. Never waits.
-  func lookup(_ key: StoreKey, again place: StoredPosition) -> LeasedBytes? {
-    isUsable ? core.lookup(key, again: place) : nil
-  }
+  /// True if what was found before is certain to be what is stored; then it counts as found once more. Never waits.
+  func isCertain(_ key: StoreKey, _ hit: StoreHit) -> Bool { isUsable && core.isCertain(key, hit) }
 
   var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
 }
@@ -165,11 +157,10 @@ extension CacheStore {
 struct CacheStoreSettings: Sendable {
   /// A directory of its own; made with permissions 0700 when it is missing.
   var directory: String
-  /// Bytes of the file in use at most; beyond, the least recently used entries go. 1 GiB.
+  /// Bytes in use at most; beyond, the least recently used entries go. 1 GiB.
   var bytesMax = 1 << 30
-  /// The file's length at most: what is in use, and what leases and other processes keep from being used
-  /// again. A put that would pass it is dropped. 1.5 times `bytesMax` and 16 MiB unless set; twice `bytesMax` if that is
-  /// more and held bodies keep their places in the file.
+  /// The length at most of the file with all but the long bodies: what is in use, and what other processes keep from being
+  /// used again. A put that would pass it is dropped. 1.5 times `bytesMax` and 16 MiB unless set.
   var fileBytesMax: Int?
   /// A longer body is not stored. 16 MiB.
   var bodyBytesMax = 16 << 20
@@ -177,12 +168,6 @@ struct CacheStoreSettings: Sendable {
   var pendingBytesMax = 32 << 20
   /// Bytes of entries per namespace at most; none for those that are not named.
   var quotas: [String: Int] = [:]
-  /// How long a lease may keep old pages from being used again before its bytes are copied. 2 s.
-  var leaseMax: Microseconds = 2_000_000
-  /// Bytes at most of held bodies that are copied out of the file; beyond, they keep their place in it. 256 MiB.
-  var copiedBytesMax = 256 << 20
-  /// Snapshots at most that leases keep; beyond, hits are copied. 64.
-  var snapshotsMax = 64
   /// A use is recorded when the last recorded one is longer ago. 60 s.
   var recencyStep: Microseconds = 60_000_000
   /// Recorded uses are written after so long, or when there are 1,000. 5 s.
@@ -220,31 +205,24 @@ struct CacheStoreSettings: Sendable {
   }
 }
 
-/// What a lookup found.
+/// What a lookup found: its own for as long as it is held, whatever becomes of the store.
 struct StoreHit: Sendable {
-  let body: LeasedBytes
+  var body: ResponseBody
+  /// What was stored beside the body.
+  let metadata: [UInt8]
   /// The number of the body; no other ever has the same. For `CacheStore.replaceMetadata(_:_:ifBodyIs:)`.
   let bodyID: UInt64
-  /// Metadata newer than what the lease covers, not yet written.
-  private let newMetadata: [UInt8]?
-  /// Where body and metadata stand; nil for what is not yet written.
-  let place: StoredPosition?
+  /// Nil for what is not yet written.
+  var view: StoredView?
+}
 
-  init(body: LeasedBytes, bodyID: UInt64, newMetadata: [UInt8]? = nil, place: StoredPosition? = nil) {
-    self.place = place
-    self.body = body
-    self.bodyID = bodyID
-    self.newMetadata = newMetadata
-  }
-
-  /// A copy of what was stored beside the body.
-  var metadata: [UInt8] { withMetadata { [UInt8]($0) } }
-
-  /// Lends what was stored beside the body, without a copy.
-  func withMetadata<Result, Problem: Error>(
-    _ body: (RawSpan) throws(Problem) -> Result
-  ) throws(Problem) -> Result {
-    if let newMetadata { return try body(newMetadata.rawBytes) }
-    return try self.body.withMetadata(body)
-  }
+/// The state of the store in which an entry was found: as long as it is the newest, the entry is what it was.
+struct StoredView: Sendable {
+  let commit: UInt64
+  /// See `CacheStoreCore.removalMark`.
+  let removalMark: UInt64
+  /// When the entry was used last before it, as it says itself.
+  let recency: UInt64
+  /// When the state was first looked at, by the wall clock: uses that were recorded after that, it cannot know.
+  let began: UInt64
 }

@@ -9,43 +9,60 @@ extension CacheStoreCore {
     case metadata([UInt8], bodyID: UInt64)
   }
 
-  private enum Outcome {
-    case miss, damaged
-    case stored(FoundEntry)
-  }
-
   func lookup(_ key: StoreKey) -> StoreHit? {
     // What waits to be written comes first, and then a view: what has been written in between is seen there.
     let pending = shared.withLock { findPending(key, $0) }
     switch pending {
     case .gone: return miss()
     case .put(let put):
-      guard put.body.isReadable, isValid(put, key) else { return miss() }
+      guard let body = put.body.readable, isValid(put, key) else { return miss() }
       hits.add(1, ordering: .relaxed)
-      return StoreHit(body: LeasedBytes(metadata: put.metadata, body: put.body), bodyID: put.bodyID)
+      return StoreHit(body: body, metadata: put.metadata, bodyID: put.bodyID)
     case .nothing, .metadata: break
     }
-    switch withViews({ find(key, &$0) }) ?? .miss {
-    case .miss: return miss()
+    switch withViews({ find(key, &$0) }) ?? .nothing {
+    case .nothing: return miss()
     case .damaged:
       drop(damaged: key)
       return nil
-    case .stored(let entry):
-      hits.add(1, ordering: .relaxed)
-      let lease = LeasedBytes(entry.lease, count: entry.facts.bodyBytes)
-      guard entry.isVerified || verify(entry) else {
-        hits.subtract(1, ordering: .relaxed)
-        drop(damaged: key)
-        return nil
-      }
-      // The leaf of the entry. The body counts when it is read.
-      mappedPages.count(faults: 1)
-      var newMetadata: [UInt8]?
-      if case .metadata(let bytes, let id) = pending, id == entry.facts.bodyID { newMetadata = bytes }
-      return StoreHit(
-        body: lease, bodyID: entry.facts.bodyID, newMetadata: newMetadata,
-        place: newMetadata == nil ? entry.place : nil)
+    case .entry(let entry): return entry.snapshot.read(entry) { read($0, key, pending) }
     }
+  }
+
+  private func read(_ entry: FoundEntry, _ key: StoreKey, _ pending: Pending) -> StoreHit? {
+    settings.onDisk?()
+    let facts = entry.facts
+    let body: ResponseBody
+    if facts.isFile {
+      // Another process may have removed it since this view began.
+      guard let file = bodies.open(facts.bodyID, count: facts.bodyBytes) else { return miss() }
+      body = ResponseBody(file)
+    } else {
+      body = ResponseBody(entry.copiedBody)
+    }
+    guard facts.isInline || isVerified(entry, body) else {
+      drop(damaged: key)
+      return nil
+    }
+    hits.add(1, ordering: .relaxed)
+    // The leaf of the entry, and the place of the body.
+    mappedPages.count(facts.bodyBytes, faults: 2)
+    if case .metadata(let metadata, let id) = pending, id == facts.bodyID {
+      return StoreHit(body: body, metadata: metadata, bodyID: id)
+    }
+    let view = StoredView(
+      commit: entry.snapshot.commit, removalMark: entry.snapshot.removalMark, recency: facts.recency,
+      began: entry.snapshot.began)
+    return StoreHit(body: body, metadata: [UInt8](entry.metadata), bodyID: facts.bodyID, view: view)
+  }
+
+  /// A body that does not stand in its record is compared with its checksum once.
+  private func isVerified(_ entry: FoundEntry, _ body: ResponseBody) -> Bool {
+    let id = entry.facts.bodyID
+    if withViews({ $0.verified.contains(id) }) == true { return true }
+    let isWhole = entry.facts.fileChecksum.map { Checksum.of(body.bytes) == $0 } ?? entry.isWhole
+    if isWhole { _ = withViews { $0.verified.insert(id) } }
+    return isWhole
   }
 
   /// Another process may have changed the resource since, and this one has not come to write so. False when the disk does not
@@ -69,30 +86,17 @@ extension CacheStoreCore {
     return nil
   }
 
-  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Nil says nothing, and
-  /// counts for nothing. Reads no page of the file but the one that says which commit is the newest: also on a loop.
-  func lookup(_ key: StoreKey, again place: StoredPosition) -> LeasedBytes? {
+  /// True if nothing has been committed since a lookup found it, and no change of it waits. Reads no page of the file but
+  /// the one that says which commit is the newest: also on a loop.
+  func isCertain(_ key: StoreKey, _ hit: StoreHit) -> Bool {
     let isChanging = shared.withLock { shared in
       shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
     }
-    if isChanging { return nil }
-    let found: Lease?? = views.withLockIfAvailable { views in
-      views.isCurrentUsed = true
-      guard let snapshot = views.current, isNewest(snapshot), views.retired.count < settings.snapshotsMax,
-        let lease = snapshot.find(again: place, verified: views.verified)
-      else { return nil }
-      touch(place, views)
-      return lease
-    }
-    guard case let found?? = found else { return nil }
+    guard !isChanging, let view = hit.view, view.commit == environment.newestCommit,
+      view.removalMark == removalMark.load(ordering: .acquiring)
+    else { return false }
+    touch(key.digest, recency: view.recency, began: view.began)
     hits.add(1, ordering: .relaxed)
-    mappedPages.count(faults: 1)
-    return LeasedBytes(found, count: place.facts.bodyBytes)
-  }
-
-  private func verify(_ entry: FoundEntry) -> Bool {
-    guard entry.lease.snapshot.verify(entry) else { return false }
-    _ = withViews { $0.verified.insert(entry.facts.bodyID) }
     return true
   }
 
@@ -109,20 +113,14 @@ extension CacheStoreCore {
     }
   }
 
-  private func find(_ key: StoreKey, _ views: inout StoreViews) -> Outcome {
+  private func find(_ key: StoreKey, _ views: inout StoreViews) -> Snapshot.Found {
     settings.onDisk?()
-    while let snapshot = freshSnapshot(&views) {
-      let copying = views.retired.count >= settings.snapshotsMax
-      switch snapshot.find(key, databases, verified: views.verified, copying: copying) {
-      case .ended: views.current = nil
-      case .nothing: return .miss
-      case .damaged: return .damaged
-      case .entry(let entry):
-        touch(entry.place, views)
-        return .stored(entry)
-      }
+    guard let snapshot = freshSnapshot(&views) else { return .nothing }
+    let found = snapshot.find(key, databases)
+    if case .entry(let entry) = found {
+      touch(key.digest, recency: entry.facts.recency, began: snapshot.began)
     }
-    return .miss
+    return found
   }
 
   /// True if something is stored of a resource, and when the disk does not say.
@@ -142,13 +140,12 @@ extension CacheStoreCore {
     }
     // The store thread watches over its age. What is not among the removals any more, the disk knows by now.
     let removals = shared.send { shared in
-      shared.haveViewsChanged = true
+      shared.hasNewView = true
       return shared.removals
     }
     guard let removals, environment.isFileWhole, let snapshot = try? Snapshot(self, removals) else {
       return nil
     }
-    views.began = UInt64(max(WallClock.microseconds, 0))
     views.current = snapshot
     return snapshot
   }
@@ -159,11 +156,11 @@ extension CacheStoreCore {
       && snapshot.removalMark == removalMark.load(ordering: .acquiring)
   }
 
-  private func touch(_ place: StoredPosition, _ views: borrowing StoreViews) {
+  private func touch(_ key: KeyDigest, recency: UInt64, began: UInt64) {
     let step = everyUseCounts.load(ordering: .relaxed) ? 0 : UInt64(settings.recencyStep)
-    guard place.facts.recency &+ step < views.began else { return }
+    guard recency &+ step < began else { return }
     _ = shared.send { shared in
-      if shared.touched.count < CacheSharedState.touchedMax { shared.touched.insert(place.digest) }
+      if shared.touched.count < CacheSharedState.touchedMax { shared.touched.insert(key) }
     }
   }
 

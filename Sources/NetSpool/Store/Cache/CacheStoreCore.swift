@@ -5,7 +5,7 @@ final class CacheStoreCore: Sendable {
   let environment: Environment
   let settings: CacheStoreSettings
   let databases: CacheDatabases
-  let copies: BodyCopies
+  let bodies: BodyFiles
   let shared = Inbox(CacheSharedState())
   /// Never on a loop. Before `shared`, where both are taken.
   let views = BusyMutex(StoreViews())
@@ -35,18 +35,21 @@ final class CacheStoreCore: Sendable {
     self.settings = settings
     looker = StoreLooker(patience: settings.lookPatience)
     spools = BudgetRoom(settings.bytesMax)
-    copies = BodyCopies(bytesMax: settings.copiedBytesMax)
+    bodies = try BodyFiles(in: environment.directory)
     mappedPages = MappedPages(of: environment, limit: settings.residentBytesMax)
     claims = environment.directory.openWords(ClaimTable.kind, count: ClaimTable.wordCount).flatMap {
       ClaimTable($0, silenceMax: settings.claimSilenceMax)
     }
     fenceWords = environment.directory.openWords(FenceWords.kind, count: FenceWords.wordCount)
       .flatMap { FenceWords($0) }
-    let size: DatabaseSize
+    let (entries, pageBytes, fileBytes): (Int, Int, Int)
     do {
-      (databases, size) = try environment.write { transaction throws(StoreError) in
+      (databases, entries, pageBytes, fileBytes) = try environment.write { transaction throws(StoreError) in
         let databases = try CacheDatabases(&transaction)
-        return (databases, try databases.size(transaction))
+        return (
+          databases, try transaction.size(of: databases.entries).records,
+          try databases.pageBytes(transaction), try databases.fileBytes(transaction)
+        )
       }
     } catch {
       if error.isBusy { throw NetworkError(.storeBusy, cause: .writing, underlying: error.underlying) }
@@ -54,8 +57,9 @@ final class CacheStoreCore: Sendable {
     }
     shared.withLock { shared in
       shared.quotas = settings.quotas
-      shared.statistics.entries = size.records
-      shared.statistics.bytes = size.pages * environment.pageBytes
+      shared.statistics.entries = entries
+      shared.statistics.bytes = pageBytes + fileBytes
+      shared.statistics.fileBytes = fileBytes
       // What namespaces have, the first commit tells.
       shared.bytesUntilUsesCount =
         settings.quotas.isEmpty ? settings.bytesUntilUsesCount(settings.bytesMax, shared.statistics.bytes) : 0
@@ -76,7 +80,7 @@ final class CacheStoreCore: Sendable {
     try shared.start(InboxCrew(name: "netspool-store") { [self] in StoreThread(self).run() })
   }
 
-  /// Writes what waits, copies out what is lent, ends the thread, and lets go of the claims.
+  /// Writes what waits, ends the thread, and lets go of the claims.
   func stop() {
     looker.stop()  // first: it may have something to write
     shared.close()
@@ -228,14 +232,7 @@ extension CacheStoreCore {
     statistics.hits = hits.load(ordering: .relaxed)
     statistics.misses = misses.load(ordering: .relaxed)
     statistics.bytesMax = settings.bytesMax
-    statistics.fileBytes = environment.fileBytes
-    statistics.copiedBytes = copies.bytes
-    let views = withViews { views in
-      views.forgetEnded()
-      let snapshots = views.retired + (views.current.map { [$0] } ?? [])
-      return (snapshots.count, snapshots.reduce(0) { $0 + $1.leases })
-    }
-    if let views { (statistics.snapshots, statistics.leases) = views }
+    statistics.fileBytes += environment.fileBytes
     return statistics
   }
 

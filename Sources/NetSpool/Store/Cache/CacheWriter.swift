@@ -5,12 +5,18 @@
 struct CacheWriter: ~Copyable {
   let environment: Environment
   let databases: CacheDatabases
+  let bodies: BodyFiles
   let settings: CacheStoreSettings
   var namespaces: [NamespaceRecord] = []
   /// The quotas that this process has been given, by the names of namespaces.
   var quotas: [String: Int] = [:]
   /// The namespaces whose counts have changed in this transaction.
   var changedNamespaces: Set<UInt16> = []
+  /// Bytes of all long bodies.
+  private var fileBytes = 0
+  /// The files that this transaction has made, and those that go when it is committed.
+  private var madeFiles: [UInt64] = []
+  private var goneFiles: [UInt64] = []
   /// Marks of entries that are still to be taken out.
   var removals: [Removal] = []
   var lastRecency: UInt64 = 0
@@ -20,6 +26,7 @@ struct CacheWriter: ~Copyable {
 
   init(_ core: CacheStoreCore) {
     (environment, databases, settings) = (core.environment, core.databases, core.settings)
+    bodies = core.bodies
     mappedPages = core.mappedPages
   }
 
@@ -60,14 +67,35 @@ struct CacheWriter: ~Copyable {
   mutating func inTransaction(
     _ body: (inout CacheWriter, inout WriteTransaction) throws(StoreError) -> Void
   ) throws(StoreError) -> BatchReport {
-    report = BatchReport()
+    (report, madeFiles, goneFiles) = (BatchReport(), [], [])
+    do throws(StoreError) {
+      let report = try commit(body)
+      for id in goneFiles { bodies.remove(id) }
+      return report
+    } catch {
+      for id in madeFiles { bodies.remove(id) }
+      throw error
+    }
+  }
+
+  private mutating func commit(
+    _ body: (inout CacheWriter, inout WriteTransaction) throws(StoreError) -> Void
+  ) throws(StoreError) -> BatchReport {
     var transaction = try WriteTransaction(environment, patience: Self.patience)
     try loadNamespaces(transaction)
     try loadRemovals(transaction)
+    let fileBytesBefore = try databases.fileBytes(transaction)
+    fileBytes = fileBytesBefore
     try body(&self, &transaction)
     try saveNamespaces(&transaction)
+    if fileBytes != fileBytesBefore {
+      var total: [UInt8] = []
+      total.append(integer: UInt64(fileBytes))
+      try transaction.put(total.rawBytes, at: RecordKey(integer: 0), in: databases.files)
+    }
     report.entries = try transaction.size(of: databases.entries).records
     report.bytes = try usedBytes(transaction)
+    report.fileBytes = fileBytes
     report.bytesUntilUsesCount = settings.bytesUntilUsesCount(settings.bytesMax, report.bytes)
     for namespace in namespaces {
       guard let quota = namespace.quota else { continue }
@@ -86,9 +114,7 @@ struct CacheWriter: ~Copyable {
   private static let patience: Microseconds = 500_000
 
   func usedBytes(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Int {
-    var pages = 0
-    for database in databases.all { pages += try transaction.size(of: database).pages }
-    return pages * environment.pageBytes
+    try databases.pageBytes(transaction) + fileBytes
   }
 }
 
@@ -101,6 +127,7 @@ struct BatchReport: Equatable {
   /// The store afterwards.
   var entries = 0
   var bytes = 0
+  var fileBytes = 0
   /// There is more to evict.
   var isOverBudget = false
   /// What may still come before every read is to count.
@@ -188,32 +215,50 @@ extension CacheWriter {
     var facts = EntryFacts(
       recency: 0, bodyID: put.bodyID, bodyBytes: put.body.count, large: nil,
       namespace: namespaces[place].number)
-    if put.body.count > EntryRecord.bodyInlineMax {
-      guard let large = try putLarge(put, key, &transaction) else {
-        report.dropped += 1
-        return
-      }
-      facts.large = large
+    guard try putBody(put, key, &facts, &transaction) else {
+      report.dropped += 1
+      return
     }
     facts.recency = try recordUse(of: key.digest, namespace: facts.namespace, &transaction)
     scratch.encode(
       facts, key: key, metadata: put.metadata, isHeadInline: facts.large == nil,
-      inlineBody: facts.large == nil ? put.body.inline : [])
+      inlineBody: facts.isInline ? put.body.inline : [])
     try transaction.put(scratch.rawBytes, at: key.digest.recordKey, in: databases.entries)
     facts.recordBytes = scratch.count
     count(facts.namespace, entries: 1, bytes: facts.weight(pageBytes: environment.pageBytes))
     report.puts += 1
   }
 
-  /// Nil when the body's id or page cannot be had.
-  private mutating func putLarge(
-    _ put: PendingPut, _ key: StoreKey, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> EntryFacts.Large? {
+  /// Puts the body where one of its length belongs, unless that is its record. False when its page cannot be had, or the
+  /// system refuses a file.
+  private mutating func putBody(
+    _ put: PendingPut, _ key: StoreKey, _ facts: inout EntryFacts, _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> Bool {
+    if facts.bodyBytes >= BodyFiles.bytesMin { return try putFile(put, &facts, &transaction) }
+    guard facts.bodyBytes > EntryRecord.bodyInlineMax else { return true }
     let value = try transaction.putLarge(
-      key.fullKey, put.metadata, put.body, at: RecordKey(integer: put.bodyID), in: databases.bodies)
-    guard let value else { return nil }
-    return EntryFacts.Large(
-      page: value.page, checksum: value.checksum, bodyOffset: key.fullKey.count + put.metadata.count)
+      key.fullKey, put.metadata, put.body.inline, at: RecordKey(integer: put.bodyID), in: databases.bodies)
+    facts.large = value.map {
+      EntryFacts.Large(
+        page: $0.page, checksum: $0.checksum, bodyOffset: key.fullKey.count + put.metadata.count)
+    }
+    return value != nil
+  }
+
+  private mutating func putFile(
+    _ put: PendingPut, _ facts: inout EntryFacts, _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> Bool {
+    do throws(StoreError) {
+      facts.fileChecksum = try bodies.store(put.body, as: put.bodyID)
+    } catch {
+      // Where there is no room, older entries make some.
+      if error.isFull { throw error }
+      return false
+    }
+    madeFiles.append(put.bodyID)
+    fileBytes += facts.fileBytes
+    try transaction.put([UInt8]().rawBytes, at: RecordKey(integer: put.bodyID), in: databases.files)
+    return true
   }
 
   // MARK: Metadata
@@ -238,6 +283,26 @@ extension CacheWriter {
 
   // MARK: Remove
 
+  /// Takes out all entries: trees as a whole go faster than record by record. Only when no damage is in the way.
+  mutating func removeEverything(_ transaction: inout WriteTransaction) throws(StoreError) {
+    goneFiles += bodies.numbers
+    for database in databases.all { try transaction.removeAll(in: database) }
+    try transaction.removeAll(in: databases.removals)
+    (namespaces, fileBytes) = ([], 0)
+  }
+
+  /// Has the files go that no entry has: a process was killed between a file and its record.
+  mutating func removeLostFiles() throws(StoreError) {
+    _ = try inTransaction { writer, transaction throws(StoreError) in
+      for id in writer.bodies.numbers {
+        guard let _ = try transaction.value(at: RecordKey(integer: id), in: writer.databases.files) else {
+          writer.goneFiles.append(id)
+          continue
+        }
+      }
+    }
+  }
+
   /// Takes an entry out with all that belongs to it.
   mutating func remove(_ key: KeyDigest, _ transaction: inout WriteTransaction) throws(StoreError) {
     let stored = try stored(key, transaction)
@@ -247,6 +312,11 @@ extension CacheWriter {
     let use = RecordKey(ordered: UInt64(facts.namespace), facts.recency)
     try transaction.remove(at: use, in: databases.recency)
     count(facts.namespace, entries: -1, bytes: -facts.weight(pageBytes: environment.pageBytes))
+    if facts.isFile {
+      try transaction.remove(at: RecordKey(integer: facts.bodyID), in: databases.files)
+      fileBytes = max(fileBytes - facts.fileBytes, 0)
+      goneFiles.append(facts.bodyID)
+    }
     guard facts.large != nil else { return }
     let removal = try transaction.removeLarge(at: RecordKey(integer: facts.bodyID), in: databases.bodies)
     if removal != .removed { foundDamage() }

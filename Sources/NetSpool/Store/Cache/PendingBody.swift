@@ -18,11 +18,11 @@ enum PendingBody: Sendable {
     }
   }
 
-  /// True if it can be lent to lookups before it is written.
-  var isReadable: Bool {
+  /// The same for lookups before it is written; nil when the system has no room for it.
+  var readable: ResponseBody? {
     switch self {
-    case .bytes: true
-    case .spooled(let file): file.map()
+    case .bytes(let bytes): ResponseBody(bytes)
+    case .spooled(let file): file.mapped.map { ResponseBody($0) }
     }
   }
 

@@ -28,6 +28,11 @@ struct PendingTable {
       return bytesInMemory
     }
 
+    /// The part of it that goes into a file (`BodyFiles`).
+    var fileBytes: Int {
+      if case .put(let put) = content, put.body.count >= BodyFiles.bytesMin { put.body.count } else { 0 }
+    }
+
     /// What it counts for while it waits: a body that lies on the disk counts there (`CacheStoreCore.spools`).
     var bytesInMemory: Int {
       let fixed = 128 + key.fullKey.count

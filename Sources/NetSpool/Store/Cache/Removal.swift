@@ -139,13 +139,6 @@ extension CacheWriter {
     var next: KeyDigest?
   }
 
-  /// No entry of another namespace: trees as a whole go faster than record by record.
-  private mutating func removeEverything(_ transaction: inout WriteTransaction) throws(StoreError) {
-    for database in databases.all { try transaction.removeAll(in: database) }
-    try transaction.removeAll(in: databases.removals)
-    namespaces = []
-  }
-
   private mutating func remove(
     _ removal: Removal, from start: KeyDigest?, _ transaction: inout WriteTransaction
   ) throws(StoreError) -> Progress {

@@ -127,6 +127,7 @@ extension NamespaceRecord {
 ///
 ///   entries     16 bytes of digest -> `EntryRecord`
 ///   bodies      body id -> the body's bytes, each on pages of its own
+///   files       body id -> nothing: the body is in a file (`BodyFiles`). 0 -> bytes of all files
 ///   recency     namespace, recency -> 16 bytes of digest: who was used least recently
 ///   namespaces  number -> `NamespaceRecord`
 ///   fences      resource -> microseconds of the machine's own clock: what was asked for before is not stored. Resource 0
@@ -134,10 +135,11 @@ extension NamespaceRecord {
 ///   removals    number -> `Removal`: entries that no lookup finds any more, and that are still to be taken out
 struct CacheDatabases: Sendable {
   /// Counts up with every change of a record's layout or of the digest.
-  static let layout: UInt32 = 3
+  static let layout: UInt32 = 4
 
   let entries: Database
   let bodies: Database
+  let files: Database
   let recency: Database
   let namespaces: Database
   let fences: Database
@@ -146,6 +148,7 @@ struct CacheDatabases: Sendable {
   init(_ transaction: inout WriteTransaction) throws(StoreError) {
     entries = try transaction.database("entries")
     bodies = try transaction.database("bodies", keys: .integers)
+    files = try transaction.database("files", keys: .integers)
     recency = try transaction.database("recency")
     namespaces = try transaction.database("namespaces", keys: .integers)
     fences = try transaction.database("fences", keys: .integers)
@@ -153,12 +156,20 @@ struct CacheDatabases: Sendable {
   }
 
   /// The databases that hold what was stored.
-  var all: [Database] { [entries, bodies, recency, namespaces] }
+  var all: [Database] { [entries, bodies, files, recency, namespaces] }
 
-  /// The number of entries, and the pages of all databases.
-  func size(_ transaction: borrowing WriteTransaction) throws(StoreError) -> DatabaseSize {
+  /// Bytes of all databases.
+  func pageBytes(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Int {
     var pages = 0
     for database in all { pages += try transaction.size(of: database).pages }
-    return DatabaseSize(records: try transaction.size(of: entries).records, pages: pages)
+    return pages * transaction.environment.pageBytes
+  }
+
+  /// Bytes of all long bodies.
+  func fileBytes(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Int {
+    guard let value = try transaction.value(at: RecordKey(integer: 0), in: files), value.byteCount == 8 else {
+      return 0
+    }
+    return Int(clamping: value.integer(at: 0, as: UInt64.self))
   }
 }

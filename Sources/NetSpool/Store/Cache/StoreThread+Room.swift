@@ -8,16 +8,14 @@ extension StoreThread {
   /// How many pages removing an entry writes: in the trees of entries, bodies and recency, and their branches.
   private static let pagesOfRemoval = 8
 
-  /// Removes what was used least recently. Before that, leases give up their places, however young: pages that they
-  /// see are not free.
+  /// Removes what was used least recently.
   /// - apart: what is free is so in small pieces.
   mutating func makeRoom(for batch: [PendingTable.Change], apart: Bool = false) throws(StoreError) {
-    for snapshot in core.views.withLock({ $0.retired }) { _ = snapshot.copyOut() }
     if !apart && fits(batch) && core.environment.reserveSpare() == 0 { return }
-    // Where others hold the old pages, removing more would cost hits and gain nothing.
-    guard !isHeld, MonotonicClock.now >= roomlessUntil else { return }
+    guard MonotonicClock.now >= roomlessUntil else { return }
     // Small entries lie in a page each with others, so many go before a page is free.
-    var bytes = 3 * bytesNeeded(batch)
+    let needed = bytesNeeded(batch)
+    var bytes = 3 * (needed.trees + needed.files)
     var entries = CacheWriter.evictionsMax
     for _ in 0..<Self.roomRounds {
       do throws(StoreError) {
@@ -41,47 +39,36 @@ extension StoreThread {
     return max(1, (environment.roomBytes / environment.pageBytes + free) / Self.pagesOfRemoval)
   }
 
-  /// What older commits than this freed may be used again: nothing that a lease of this process sees, nor what the newest
-  /// transaction freed (mdb.c, mdb_find_oldest).
-  private var usableCommit: UInt64 {
-    let oldest = core.views.withLock { views in
-      views.forgetEnded()
-      return views.retired.map(\.commit).min() ?? .max
-    }
-    return min(oldest, core.environment.newestCommit)
-  }
+  /// What older commits than this freed may be used again, but for what the newest transaction freed (mdb.c,
+  /// mdb_find_oldest).
+  private var usableCommit: UInt64 { core.environment.newestCommit }
 
-  /// Leases of this process keep old pages from being used again.
-  private var isHeld: Bool {
-    core.views.withLock { views in
-      views.forgetEnded()
-      return !views.retired.isEmpty
+  /// Of the trees; `files`: of the long bodies that are not on the disk yet.
+  private func bytesNeeded(_ batch: [PendingTable.Change]) -> (trees: Int, files: Int) {
+    batch.reduce(into: (0, 0)) { needed, change in
+      let (bytes, fileBytes) = (change.bytes, change.fileBytes)
+      needed.0 += bytes - fileBytes + 2 * core.environment.pageBytes
+      needed.1 += min(fileBytes, change.bytesInMemory)
     }
   }
 
-  private func bytesNeeded(_ batch: [PendingTable.Change]) -> Int {
-    batch.reduce(0) { $0 + $1.bytes + 2 * core.environment.pageBytes }
-  }
-
-  /// The longest that the file may become.
-  private var lengthMax: Int {
-    let allowed = isHeld ? max(core.settings.fileLimit, 2 * core.settings.bytesMax) : core.settings.fileLimit
-    return min(allowed, Environment.fileBytesMax)
-  }
+  /// The longest that the trees may become.
+  private var lengthMax: Int { min(core.settings.fileLimit, Environment.fileBytesMax) }
 
   /// Room for all of it would cost most entries that there are, and might not be had even then.
   func isTooMuchAtOnce(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
     let length = min(lengthMax, environment.fileBytes + environment.roomBytes)
-    return batch.count > 1 && bytesNeeded(batch) > length / 8
+    return batch.count > 1 && bytesNeeded(batch).trees > length / 8
   }
 
-  /// The batch must fit behind the file's end, or twice into what is free and seen by no snapshot of this
-  /// process. A sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
+  /// The batch must fit behind the end of the trees, or twice into what is free there, and its long bodies on the disk. A
+  /// sixteenth is kept for removals, which write too; where the disk has no room for them, free pages are.
   func fits(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
     let limit = lengthMax
-    let needed = bytesNeeded(batch)
+    let (needed, files) = bytesNeeded(batch)
+    if files > 0, environment.freeDiskBytes.map({ $0 < needed + files }) ?? false { return false }
     if environment.fileBytes + needed <= limit - limit / 16, environment.reserveSpare(for: needed) == 0 {
       return true
     }

@@ -14,6 +14,8 @@ struct StoreThread: ~Copyable {
   /// Removing entries has made no room; not tried again before.
   var roomlessUntil: Microseconds = 0
   private var lastTouch = MonotonicClock.now
+  /// When the view of lookups is to be looked at, if they have one: one that is not used ends.
+  private var viewDue: Microseconds?
   private var lastCommit: Microseconds = 0
   private var lastReaderCheck = MonotonicClock.now
   private var lastPressureLook = MonotonicClock.now
@@ -41,6 +43,8 @@ struct StoreThread: ~Copyable {
   }
 
   consuming func run() {
+    // Another process that has it open may be about to name some, and has looked.
+    if core.environment.opening.found != .inUse { try? writer.removeLostFiles() }
     while let work = next() {
       perform(work)
       sweep()
@@ -54,18 +58,7 @@ struct StoreThread: ~Copyable {
   /// What waits now, which may be nothing when something else is due; nil at the end.
   private mutating func next() -> [CacheSharedState.Work]? {
     let core = core
-    while true {
-      core.shared.withLock { $0.haveViewsChanged = false }
-      let viewsDue = core.endUnusedViews(tick: Self.tick)
-      guard let next = core.shared.next({ take(&$0, $1, viewsDue) }) else { return nil }
-      if case .work(let work) = next { return work }
-    }
-  }
-
-  private enum Next {
-    case work([CacheSharedState.Work])
-    /// At what lookups and leases have done meanwhile.
-    case lookAgain
+    return core.shared.next { take(&$0, $1) }
   }
 
   /// What is to be tried once more, if it is time.
@@ -76,24 +69,27 @@ struct StoreThread: ~Copyable {
   }
 
   private mutating func take(
-    _ shared: inout CacheSharedState, _ look: CacheStoreCore.Look, _ viewsDue: Microseconds?
-  ) -> Inbox<CacheSharedState>.Step<Next> {
+    _ shared: inout CacheSharedState, _ look: CacheStoreCore.Look
+  ) -> Inbox<CacheSharedState>.Step<[CacheSharedState.Work]> {
     let wasGathering = shared.isGathering
     shared.isGathering = false
+    if shared.hasNewView {
+      shared.hasNewView = false
+      viewDue = MonotonicClock.now + Self.tick
+    }
     if !shared.waiting.isEmpty, mayWrite(shared, look) {
       let due = lastCommit + Self.gatheringPeriod
       if !shared.hasGathered, !look.isClosed, MonotonicClock.now < due {
         shared.isGathering = true
         return .sleep(until: due)
       }
-      return .take(.work(takeUnwritten() + shared.takeWaiting()))
+      return .take(takeUnwritten() + shared.takeWaiting())
     }
     if look.isClosed { return .end }
-    if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .take(.work([])) }
-    if !sweeps.isEmpty, MonotonicClock.now >= sweepAt { return .take(.work([])) }
-    if shared.haveViewsChanged { return .take(.lookAgain) }
-    if look.isLate, !wasGathering { return .take(.work(takeUnwritten())) }
-    return .sleep(until: deadline(shared, viewsDue) ?? .max)
+    if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .take([]) }
+    if !sweeps.isEmpty, MonotonicClock.now >= sweepAt { return .take([]) }
+    if look.isLate, !wasGathering { return .take(takeUnwritten()) }
+    return .sleep(until: deadline(shared) ?? .max)
   }
 
   /// A store that refused is left alone for a while, unless a caller waits or it is closing.
@@ -102,12 +98,10 @@ struct StoreThread: ~Copyable {
   }
 
   /// The moment at which something is due that no signal announces.
-  private func deadline(
-    _ shared: borrowing CacheSharedState, _ viewsDue: Microseconds?
-  ) -> Microseconds? {
+  private func deadline(_ shared: borrowing CacheSharedState) -> Microseconds? {
     let now = MonotonicClock.now
     var due: [Microseconds] = []
-    if let viewsDue { due.append(viewsDue) }
+    if let viewDue { due.append(viewDue) }
     if !unwritten.isEmpty { due.append(max(retryAt, now + 10_000)) }
     if !sweeps.isEmpty { due.append(sweepAt) }
     if core.mappedPages.mayHoldSome { due.append(max(lastPressureLook + Self.tick, now + 10_000)) }
@@ -309,17 +303,16 @@ struct StoreThread: ~Copyable {
 
   private mutating func lookAfter() {
     let now = MonotonicClock.now
-    let old = core.views.withLock { views -> [Snapshot] in
+    let hasView = core.views.withLock { views in
       if let current = views.current,
         !views.isCurrentUsed || current.commit != core.environment.newestCommit
       {
         views.retireCurrent()
       }
       views.isCurrentUsed = false
-      views.forgetEnded()
-      return views.retired.filter { now - $0.began >= core.settings.leaseMax }
+      return views.current != nil
     }
-    for snapshot in old { _ = snapshot.copyOut() }
+    viewDue = hasView ? now + Self.tick : nil
     if now - lastPressureLook >= Self.tick {
       lastPressureLook = now
       if MemoryPressure.isHigh(core.settings.pressurePath) { giveMemoryBack() }
@@ -345,11 +338,7 @@ struct StoreThread: ~Copyable {
     }
     let touched = Array(core.shared.withLock { $0.touched })
     if !touched.isEmpty { write([], touched) }
-    let lent = core.views.withLock { views in
-      views.retireCurrent()
-      return views.retired
-    }
-    for snapshot in lent { _ = snapshot.copyOut() }
+    core.views.withLock { $0.retireCurrent() }
   }
 }
 
@@ -361,6 +350,7 @@ extension CacheStatistics {
     damaged += report.damaged
     entries = report.entries
     bytes = report.bytes
+    fileBytes = report.fileBytes
     commits += 1
   }
 }

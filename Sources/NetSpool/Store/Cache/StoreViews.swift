@@ -5,22 +5,15 @@ internal import Synchronization
 /// lock of its own, which no loop takes, and for which no lookup waits long.
 struct StoreViews: ~Copyable {
   var current: Snapshot?
-  /// Not current any more, but leases keep them.
-  var retired: [Snapshot] = []
   var verified = VerifiedBodies()
-  /// When the current snapshot began, by the wall clock: what was recorded after that, it cannot know.
-  var began: UInt64 = 0
   /// The current snapshot was used since the store thread looked last.
   var isCurrentUsed = false
 
   /// Makes lookups begin with another snapshot from now on.
   mutating func retireCurrent() {
-    guard let snapshot = current else { return }
+    current?.retire()
     current = nil
-    if !snapshot.retire() { retired.append(snapshot) }
   }
-
-  mutating func forgetEnded() { retired.removeAll { $0.hasEnded } }
 }
 
 extension CacheStoreCore {
@@ -46,24 +39,6 @@ extension CacheStoreCore {
       rounds += 1
       if rounds < Self.yieldsMax { sched_yield() } else { usleep(useconds_t(min(rounds, 1_000))) }
     }
-  }
-
-  /// Has the store thread end what is not used any more: to end a snapshot is to write into a page of the lock file, for which
-  /// a frozen disk lets one wait. False when that thread has ended.
-  func endViewsSoon() -> Bool {
-    shared.send { $0.haveViewsChanged = true } != nil
-  }
-
-  /// The store thread: ends the snapshots that are not used any more. When the others are to be looked at.
-  func endUnusedViews(tick: Microseconds) -> Microseconds? {
-    let (hasCurrent, retired) = views.withLock { views in
-      views.forgetEnded()
-      return (views.current != nil, views.retired)
-    }
-    for snapshot in retired { snapshot.endIfUnused() }
-    let now = MonotonicClock.now
-    let oldest = retired.first.map { max($0.began + settings.leaseMax, now + 10_000) }
-    return hasCurrent ? min(oldest ?? .max, now + tick) : oldest
   }
 }
 

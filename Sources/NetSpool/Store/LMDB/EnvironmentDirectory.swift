@@ -148,6 +148,19 @@ extension EnvironmentDirectory {
     }
   }
 
+  /// A folder in it, made when it is missing: this user's alone, and no symlink.
+  func openFolder(_ name: String) throws(NetworkError) -> FileDescriptor {
+    _ = unsafe mkdirat(directory.rawValue, name, 0o700)
+    return try Self.failing {
+      let folder = try FileDescriptor(
+        opening: name, in: directory, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+      let status = try FileStatus(of: folder)
+      guard status.owner == geteuid() else { throw Self.refusal(.owner) }
+      if status.permissions != 0o700 { try folder.setPermissions(0o700) }
+      return folder
+    }
+  }
+
   func openData() throws(NetworkError) -> FileDescriptor {
     try Self.openOwnFile(Self.dataName, in: directory, creating: false)
   }

@@ -31,7 +31,7 @@ extension WriteTransaction {
   /// Puts three parts as one value into a database of integers, at a key that must be free; fewer bytes than
   /// half a page are filled up with zeros. Nil when the key is taken or the page number is too large for us.
   mutating func putLarge(
-    _ first: [UInt8], _ second: [UInt8], _ third: PendingBody, at key: RecordKey, in database: Database
+    _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], at key: RecordKey, in database: Database
   ) throws(StoreError) -> LargeValue? {
     let bytes = first.count + second.count + third.count
     var value = unsafe MDB_val(mv_size: max(bytes, environment.pageBytes / 2), mv_data: nil)
@@ -42,7 +42,7 @@ extension WriteTransaction {
     if status == MDB_KEYEXIST { return nil }
     try StoreError.check(status)
     let memory = unsafe UnsafeMutableRawBufferPointer(start: value.mv_data, count: value.mv_size)
-    try unsafe memory.fill(first, second, third)
+    unsafe memory.fill(first, second, third)
     let checksum = Checksum.of(unsafe RawSpan(_unsafeStart: value.mv_data, byteCount: bytes))
     let header = unsafe value.mv_data - LargeValue.headerBytes
     let page = unsafe UInt32(exactly: header.loadUnaligned(as: UInt64.self))
@@ -95,24 +95,12 @@ extension WriteTransaction {
 
 extension UnsafeMutableRawBufferPointer {
   /// Takes the parts one behind the other, then zeros.
-  fileprivate func fill(_ first: [UInt8], _ second: [UInt8], _ third: PendingBody) throws(StoreError) {
+  fileprivate func fill(_ parts: [UInt8]...) {
     var offset = 0
-    func place(_ count: Int) -> UnsafeMutableRawBufferPointer {
-      defer { offset += count }
-      return unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset..<offset + count])
-    }
-    func copy(_ part: [UInt8]) {
-      let place = unsafe place(part.count)
+    for part in parts {
+      let place = unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset..<offset + part.count])
       unsafe part.withUnsafeBytes { unsafe place.copyMemory(from: $0) }
-    }
-    copy(first)
-    copy(second)
-    switch third {
-    case .bytes(let bytes): copy(bytes)
-    case .spooled(let file):
-      do throws(SystemError) {
-        try unsafe file.read(into: place(file.count), at: 0)
-      } catch { throw StoreError(number: error.number) }
+      offset += part.count
     }
     let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: self[offset...])
     unsafe rest.initializeMemory(as: UInt8.self, repeating: 0)

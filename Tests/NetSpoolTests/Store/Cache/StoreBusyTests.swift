@@ -72,18 +72,18 @@ struct StoreBusyTests {
     store.flush()
     try await Self.whileKept(directory.path) {
       store.put(StoreKey("a pending"), namespace: "a", metadata: [], body: [2])
-      let places = keys("a").map { ($0, store.lookup($0)?.place) }
-      func isFoundAgain(_ key: StoreKey, _ place: StoredPosition?) -> Bool {
-        place.map { store.lookup(key, again: $0) != nil } ?? false
+      let found = keys("a").map { ($0, store.lookup($0)) }
+      func isCertain(_ key: StoreKey, _ hit: StoreHit?) -> Bool {
+        hit.map { store.isCertain(key, $0) } ?? false
       }
-      #expect(places.allSatisfy(isFoundAgain))
+      #expect(found.allSatisfy(isCertain))
       // When all of one namespace and some of another are removed
       let start = ContinuousClock.now
       async let isEmptied: Void = blocking { store.removeAll(namespace: "a") }
       async let isRemoved: Void = blocking { store.removeAll(namespace: "b", matching: Array("b 1".utf8)) }
       // Then nothing of it is found while the callers still wait
       #expect(await until { store.removals == 2 })
-      #expect(!places.contains(where: isFoundAgain))
+      #expect(!found.contains(where: isCertain))
       #expect((keys("a") + [StoreKey("a pending")]).allSatisfy { store.lookup($0).isMissing })
       #expect(keys("b").count { !store.lookup($0).isMissing } == 89)
       // Who waits does so for 5 s

@@ -62,7 +62,7 @@ struct StoreResidentPagesTests {
     let before = MemoryUse.ofMapping(directory.dataPath)
     // Given a store thread that has looked at all that was done, and sleeps
     let idle = ContinuousClock.now + .seconds(60)
-    while store.statistics.snapshots > 0, ContinuousClock.now < idle { await Task.yield() }
+    while store.core.views.withLock({ $0.current != nil }), ContinuousClock.now < idle { await Task.yield() }
     #expect(MemoryUse.ofMapping(directory.dataPath) > before / 2)
     // When memory gets short
     try TestFiles.write(Self.pressure("12.50"), to: pressure)

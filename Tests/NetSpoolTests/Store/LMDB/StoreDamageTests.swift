@@ -130,16 +130,16 @@ struct StoreDamageTests {
   }
 
   @Test func `a damaged body is a miss and counted`() throws {
-    // Given a file whose largest body has a wrong bit, and a time that says nobody touched it
+    // Given a file whose longest body has a wrong bit, and a time that says nobody touched it
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
-    let body = pattern(7, count: 200_000)
+    let body = pattern(7, count: 60_000)
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: body)
     store.close()
     var data = try directory.read("data.mdb")
     let place = try #require(
       (0..<data.count - 8).first {
-        data[$0] == body[100_000] && Array(data[$0..<$0 + 8]) == Array(body[100_000..<100_008])
+        data[$0] == body[30_000] && Array(data[$0..<$0 + 8]) == Array(body[30_000..<30_008])
       })
     data[place] ^= 4
     try directory.write("data.mdb", data)

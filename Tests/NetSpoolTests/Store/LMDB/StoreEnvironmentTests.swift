@@ -75,7 +75,7 @@ struct StoreEnvironmentTests {
       try environment.write { transaction throws(StoreError) in
         let records = try transaction.database("records", keys: .integers)
         for number in 2..<10 * count {
-          _ = try transaction.putLarge(body, [], .bytes([]), at: RecordKey(integer: number), in: records)
+          _ = try transaction.putLarge(body, [], [], at: RecordKey(integer: number), in: records)
         }
         for number in 2..<10 * count { try transaction.remove(at: RecordKey(integer: number), in: records) }
       }

@@ -152,7 +152,7 @@ struct StoreOpeningTests {
     let store = try directory.open()
     #expect(store.opening.found == .outdated)
     #expect(store.lookup(StoreKey("a")).isMissing)
-    #expect(directory.names == ["data.mdb", "lock.mdb", "stamp", "writer"])
+    #expect(directory.names == ["bodies", "data.mdb", "lock.mdb", "stamp", "writer"])
   }
 
   @Test func `an opening that never ended is not trusted`() throws {
