@@ -168,19 +168,19 @@ extension EngineCache {
   private func lookAgain(for url: String) -> NetworkResponse? {
     let now = now
     guard let recent = recent[url], recent.stored.isFresh(at: now),
-      store.isCertain(recent.key, recent.hit)
+      let body = store.lookup(recent.key, again: recent.place, recent.body)
     else { return nil }
-    didServe(recent.hit.body.count)
+    didServe(body.count)
     let age = recent.stored.age(at: now)
     return NetworkResponse(
-      recent.stored, recent.servedHeaders(age: age), recent.hit.body, from: .cache, url: recent.url,
+      recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url,
       age: age, isStale: false)
   }
 
   /// Which of several variants it is would have to be found out each time.
   private func remember(_ held: HeldAnswer, _ question: CacheQuestion, url: String) {
-    guard held.hit.view != nil, held.key.digest == question.primaryKey.digest else { return }
-    recent.keep(RecentAnswers.Answer(url: url, key: held.key, stored: held.stored, hit: held.hit))
+    guard let place = held.hit.place, held.key.digest == question.primaryKey.digest else { return }
+    recent.keep(url, held.key, held.stored, place, held.hit.body)
   }
 
   func isPlain(_ extra: RequestExtras) -> Bool {

@@ -3,20 +3,22 @@ internal import Synchronization
 /// The stored answers that were found last, by URL. A request that asks for one of them again, and brings nothing but the URL,
 /// is spared the search: the URL need not be looked at, no key be made, nothing be decoded.
 ///
-/// Any thread. An answer here is worth nothing by itself: the store says whether it still is what is stored, and does
-/// not after a commit by any process, nor while a change of it waits (`CacheStore.isCertain`).
+/// Any thread. An answer here is worth nothing by itself: the store says whether it still stands where it stood, and does
+/// not after a commit by any process, nor while a change of it waits (`CacheStore.lookup(_:again:_:)`).
 final class RecentAnswers: Sendable {
   final class Answer: Sendable {
     let url: String
     let key: StoreKey
     let stored: StoredResponse
-    let hit: StoreHit
+    let place: StoredPlace
+    /// Nil where it is read again each time.
+    let body: ResponseBody?
 
     /// Its fields as they were served last, and the age that they say.
     private let served = Mutex<(age: Int64, headers: Headers)>((-1, Headers()))
 
     fileprivate let hash: UInt64
-    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + hit.body.count + 512 }
+    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + 512 }
 
     /// The fields to serve it with; all requests within the same second get the same.
     func servedHeaders(age: Int64) -> Headers {
@@ -26,12 +28,11 @@ final class RecentAnswers: Sendable {
       }
     }
 
-    init(url: String, key: StoreKey, stored: StoredResponse, hit: StoreHit) {
+    fileprivate init(
+      _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBody?
+    ) {
       hash = RecentAnswers.hash(of: url)
-      self.url = url
-      self.key = key
-      self.stored = stored
-      self.hit = hit
+      (self.url, self.key, self.stored, self.place, self.body) = (url, key, stored, place, body)
     }
   }
 
@@ -47,6 +48,8 @@ final class RecentAnswers: Sendable {
     var slots: [Slot] = []
     var count = 0
     var bytes = 0
+    /// Of bodies in memory, and an eighth of those of files.
+    var bodyBytes = 0
 
     init() {}
 
@@ -74,15 +77,21 @@ final class RecentAnswers: Sendable {
     mutating func keep(_ answer: Answer) {
       let first = firstSlot(answer.hash)
       let place = place(of: answer.url, answer.hash) ?? first + Self.slotsEach - 1
-      if let before = slots[place].answer { bytes -= before.bytes } else { count += 1 }
+      if let before = slots[place].answer {
+        bytes -= before.bytes
+        bodyBytes -= before.body?.weight ?? 0
+      } else {
+        count += 1
+      }
       bytes += answer.bytes
+      bodyBytes += answer.body?.weight ?? 0
       for slot in (first..<place).reversed() { slots.swapAt(slot, slot + 1) }
       slots[first] = Slot(hash: answer.hash, answer: answer)
     }
   }
 
   private let state = BusyMutex(State())
-  /// Of all of them; with more, it begins anew.
+  /// Of all of them, and once more of bodies; with more of them, it begins anew, and with more bodies, these are read again.
   private let bytesMax: Int
   private static let slotsAtFirst = 1 << 10
 
@@ -93,8 +102,12 @@ final class RecentAnswers: Sendable {
     return state.withLock { state in state.place(of: url, hash).flatMap { state.slots[$0].answer } }
   }
 
-  func keep(_ answer: Answer) {
-    guard answer.bytes <= bytesMax / 4 else { return }
+  func keep(
+    _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBody
+  ) {
+    let hasRoom = state.withLock { $0.bodyBytes + body.weight <= bytesMax }
+    let answer = Answer(url, key, stored, place, hasRoom ? body : nil)
+    guard answer.bytes <= bytesMax else { return }
     // Let go of behind the lock.
     var before = State()
     state.withLock { state in
@@ -114,4 +127,9 @@ final class RecentAnswers: Sendable {
     hash.add(url.utf8.span)
     return hash.value
   }
+}
+
+extension ResponseBody {
+  /// What it counts for as long as it is kept. Of a file that was removed, the blocks.
+  fileprivate var weight: Int { isInMemory ? count : count / 8 }
 }

@@ -53,8 +53,12 @@ extension CacheStore {
     isUsable ? core.lookup(key) : nil
   }
 
-  /// True if what was found before is certain to be what is stored; then it counts as found once more. Never waits.
-  func isCertain(_ key: StoreKey, _ hit: StoreHit) -> Bool { isUsable && core.isCertain(key, hit) }
+  /// The body of what was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
+  ///
+  /// - Parameter body: what is kept of it; nil has it copied once more, which only threads of others may wait for.
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ body: ResponseBody?) -> ResponseBody? {
+    isUsable ? core.lookup(key, again: place, body) : nil
+  }
 
   var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }
 }
@@ -213,16 +217,5 @@ struct StoreHit: Sendable {
   /// The number of the body; no other ever has the same. For `CacheStore.replaceMetadata(_:_:ifBodyIs:)`.
   let bodyID: UInt64
   /// Nil for what is not yet written.
-  var view: StoredView?
-}
-
-/// The state of the store in which an entry was found: as long as it is the newest, the entry is what it was.
-struct StoredView: Sendable {
-  let commit: UInt64
-  /// See `CacheStoreCore.removalMark`.
-  let removalMark: UInt64
-  /// When the entry was used last before it, as it says itself.
-  let recency: UInt64
-  /// When the state was first looked at, by the wall clock: uses that were recorded after that, it cannot know.
-  let began: UInt64
+  var place: StoredPlace?
 }

@@ -40,7 +40,7 @@ extension CacheStoreCore {
     } else {
       body = ResponseBody(entry.copiedBody)
     }
-    guard facts.isInline || isVerified(entry, body) else {
+    guard entry.isVerified || verify(entry, body) else {
       drop(damaged: key)
       return nil
     }
@@ -50,19 +50,17 @@ extension CacheStoreCore {
     if case .metadata(let metadata, let id) = pending, id == facts.bodyID {
       return StoreHit(body: body, metadata: metadata, bodyID: id)
     }
-    let view = StoredView(
-      commit: entry.snapshot.commit, removalMark: entry.snapshot.removalMark, recency: facts.recency,
-      began: entry.snapshot.began)
-    return StoreHit(body: body, metadata: [UInt8](entry.metadata), bodyID: facts.bodyID, view: view)
+    return StoreHit(
+      body: body, metadata: [UInt8](entry.metadata), bodyID: facts.bodyID, place: entry.place)
   }
 
-  /// A body that does not stand in its record is compared with its checksum once.
-  private func isVerified(_ entry: FoundEntry, _ body: ResponseBody) -> Bool {
-    let id = entry.facts.bodyID
-    if withViews({ $0.verified.contains(id) }) == true { return true }
-    let isWhole = entry.facts.fileChecksum.map { Checksum.of(body.bytes) == $0 } ?? entry.isWhole
-    if isWhole { _ = withViews { $0.verified.insert(id) } }
-    return isWhole
+  /// Compares a body that does not stand in its record with its checksum; once.
+  private func verify(_ entry: FoundEntry, _ body: ResponseBody) -> Bool {
+    guard entry.facts.fileChecksum.map({ Checksum.of(body.bytes) == $0 }) ?? entry.isWhole else {
+      return false
+    }
+    _ = withViews { $0.verified.insert(entry.facts.bodyID) }
+    return true
   }
 
   /// Another process may have changed the resource since, and this one has not come to write so. False when the disk does not
@@ -86,18 +84,22 @@ extension CacheStoreCore {
     return nil
   }
 
-  /// True if nothing has been committed since a lookup found it, and no change of it waits. Reads no page of the file but
-  /// the one that says which commit is the newest: also on a loop.
-  func isCertain(_ key: StoreKey, _ hit: StoreHit) -> Bool {
+  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. With the body that is
+  /// kept it reads no page of the file but the one that says which commit is the newest: also on a loop.
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: ResponseBody?) -> ResponseBody? {
     let isChanging = shared.withLock { shared in
       shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
     }
-    guard !isChanging, let view = hit.view, view.commit == environment.newestCommit,
-      view.removalMark == removalMark.load(ordering: .acquiring)
-    else { return false }
-    touch(key.digest, recency: view.recency, began: view.began)
+    guard !isChanging, isNewest(place.snapshot), let body = kept ?? copy(place) else { return nil }
+    touch(key.digest, recency: place.recency, began: place.snapshot.began)
     hits.add(1, ordering: .relaxed)
-    return true
+    return body
+  }
+
+  private func copy(_ place: StoredPlace) -> ResponseBody? {
+    guard !SystemThread.isOurs, let bytes = place.copiedBody else { return nil }
+    mappedPages.count(bytes.count, faults: 1)
+    return ResponseBody(bytes)
   }
 
   private func findPending(_ key: StoreKey, _ shared: borrowing CacheSharedState) -> Pending {
@@ -116,7 +118,7 @@ extension CacheStoreCore {
   private func find(_ key: StoreKey, _ views: inout StoreViews) -> Snapshot.Found {
     settings.onDisk?()
     guard let snapshot = freshSnapshot(&views) else { return .nothing }
-    let found = snapshot.find(key, databases)
+    let found = snapshot.find(key, databases, verified: views.verified)
     if case .entry(let entry) = found {
       touch(key.digest, recency: entry.facts.recency, began: snapshot.began)
     }

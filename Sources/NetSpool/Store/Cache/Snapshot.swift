@@ -67,25 +67,39 @@ extension Snapshot {
   }
 
   /// An entry that is found must go to `read` next. Only while it is the current one.
-  func find(_ key: StoreKey, _ databases: CacheDatabases) -> Found {
+  func find(_ key: StoreKey, _ databases: CacheDatabases, verified: VerifiedBodies) -> Found {
     transaction.withLock { transaction in
       guard transaction != nil else { return .nothing }
-      let found = find(key, databases, transaction!)
-      if case .entry = found { readers.add(1, ordering: .sequentiallyConsistent) }
+      var found = find(key, databases, transaction!)
+      if case .entry(var entry) = found {
+        entry.isVerified = entry.facts.isInline || verified.contains(entry.facts.bodyID)
+        found = .entry(entry)
+        readers.add(1, ordering: .sequentiallyConsistent)
+      }
       return found
     }
   }
 
   /// Calls a closure that reads an entry's bytes, which stay what they are meanwhile. No lock is held.
   func read<Result>(_ entry: FoundEntry, _ body: (FoundEntry) -> Result) -> Result {
-    defer {
-      if readers.subtract(1, ordering: .sequentiallyConsistent).newValue == 0,
-        isRetired.load(ordering: .sequentiallyConsistent)
-      {
-        endIfUnused()
-      }
-    }
+    defer { leave() }
     return body(entry)
+  }
+
+  /// The same for what was found before. Nil when it has been retired.
+  fileprivate func readAgain<Result>(_ body: () -> Result) -> Result? {
+    readers.add(1, ordering: .sequentiallyConsistent)
+    defer { leave() }
+    // In one order with `retire`: either this sees it retired, or it is seen to be read.
+    return isRetired.load(ordering: .sequentiallyConsistent) ? nil : body()
+  }
+
+  private func leave() {
+    if readers.subtract(1, ordering: .sequentiallyConsistent).newValue == 0,
+      isRetired.load(ordering: .sequentiallyConsistent)
+    {
+      endIfUnused()
+    }
   }
 
   /// True if what was asked for at a moment is older than a change that the store knows of.
@@ -181,6 +195,8 @@ extension Snapshot {
 @safe struct FoundEntry {
   let snapshot: Snapshot
   let facts: EntryFacts
+  /// Its body needs no comparison with its checksum.
+  fileprivate(set) var isVerified = false
   /// The full key and the metadata behind it.
   private let head: UnsafeRawBufferPointer
   private let keyBytes: Int
@@ -213,8 +229,32 @@ extension Snapshot {
 
   var copiedBody: [UInt8] { unsafe [UInt8](body) }
 
+  var place: StoredPlace {
+    StoredPlace(
+      snapshot: snapshot, recency: facts.recency,
+      body: facts.isFile ? nil : (start: unsafe UInt(bitPattern: body.baseAddress), count: facts.bodyBytes))
+  }
+
   /// True if the pages of its own that it has are what was written; once for each body.
   var isWhole: Bool { facts.large.map { snapshot.isWhole(facts, $0) } ?? true }
+}
+
+/// Where a snapshot has an entry: who asks the same snapshot again need not search. Another one knows nothing of it.
+struct StoredPlace: Sendable {
+  let snapshot: Snapshot
+  /// When the entry was used last before, as it says itself.
+  let recency: UInt64
+  /// Nil if the body is a file.
+  fileprivate let body: (start: UInt, count: Int)?
+
+  /// Waits for the disk. Nil for a file, and when the snapshot is over.
+  var copiedBody: [UInt8]? {
+    guard let body else { return nil }
+    return snapshot.readAgain {
+      unsafe [UInt8](
+        UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: body.start), count: body.count))
+    }
+  }
 }
 
 extension RawSpan {

@@ -112,7 +112,9 @@ struct BodyFilesTests {
           }
         }
       }
-      for round in 1...10 { Self.put(store, round * 50..<round * 50 + 8, size: round % 2 == 0 ? 8_000 : 100_000) }
+      for round in 1...10 {
+        Self.put(store, round * 50..<round * 50 + 8, size: round % 2 == 0 ? 8_000 : 100_000)
+      }
       return await group.reduce(true) { $0 && $1 }
     }
     #expect(areWhole && store.statistics.damaged == 0)
@@ -191,7 +193,8 @@ struct BodyFilesTests {
     let named = Self.names(directory)
     first.close()
     for number in 0..<5 {
-      try TestFiles.write(pattern(number, count: 10), to: Self.path("00000000000000a\(number)", in: directory))
+      try TestFiles.write(
+        pattern(number, count: 10), to: Self.path("00000000000000a\(number)", in: directory))
     }
     let store = try directory.open()
     #expect(await until { Self.names(directory) == named })
@@ -247,7 +250,9 @@ struct BodyFilesTests {
   func `a body of 256 MiB is stored and read without memory of its own`() async throws {
     await #expect(processExitsWith: .success) {
       let directory = try TestFolder()
-      let store = try directory.open { $0.bytesMax = 1 << 30; $0.bodyBytesMax = 1 << 30 }
+      let store = try directory.open {
+        $0.bytesMax = 1 << 30; $0.bodyBytesMax = 1 << 30
+      }
       let piece = pattern(1, count: 1 << 20)
       let file = try BodyFilesTests.spool(piece, times: 256, in: directory.path)
       let (before, isOver, most) = (MemoryUse.anonymous, Flag(), Counter())

@@ -74,21 +74,27 @@ struct CacheStoreTests {
     try store.core.environment.write { _ in
       // Not while it waits to be written, for the writer that there is
       store.put(StoreKey("a"), namespace: "n", metadata: [1], body: pattern(1, count: 5_000))
-      #expect(store.lookup(StoreKey("a")).map { $0.view == nil } == true)
+      #expect(store.lookup(StoreKey("a")).map { $0.place == nil } == true)
     }
     store.flush()
     let found = try #require(store.lookup(StoreKey("a")))
     // When it is asked for again, then it is there, and counts as a hit
     let hits = store.statistics.hits
-    #expect(store.isCertain(StoreKey("a"), found) && store.statistics.hits == hits + 1)
+    let place = try #require(found.place)
+    for kept in [found.body, nil] {
+      let again = try #require(store.lookup(StoreKey("a"), again: place, kept))
+      #expect(again.array == pattern(1, count: 5_000))
+    }
+    #expect(store.statistics.hits == hits + 2)
     // And not after a commit, whatever was in it
     store.put(StoreKey("b"), namespace: "n", metadata: [], body: [])
     store.flush()
-    #expect(!store.isCertain(StoreKey("a"), found))
+    #expect(place.copiedBody == nil)
+    #expect([found.body, nil].allSatisfy { store.lookup(StoreKey("a"), again: place, $0) == nil })
     // And not while a change of it waits
-    let foundAgain = try #require(store.lookup(StoreKey("a")))
+    let newPlace = try #require(store.lookup(StoreKey("a"))?.place)
     store.remove(StoreKey("a"))
-    #expect(!store.isCertain(StoreKey("a"), foundAgain))
+    #expect([found.body, nil].allSatisfy { store.lookup(StoreKey("a"), again: newPlace, $0) == nil })
     #expect(found.bytes == pattern(1, count: 5_000) && found.metadata == [1], "what was found stays")
   }
 

@@ -74,7 +74,7 @@ struct StoreBusyTests {
       store.put(StoreKey("a pending"), namespace: "a", metadata: [], body: [2])
       let found = keys("a").map { ($0, store.lookup($0)) }
       func isCertain(_ key: StoreKey, _ hit: StoreHit?) -> Bool {
-        hit.map { store.isCertain(key, $0) } ?? false
+        hit.flatMap { hit in hit.place.flatMap { store.lookup(key, again: $0, hit.body) } } != nil
       }
       #expect(found.allSatisfy(isCertain))
       // When all of one namespace and some of another are removed
