@@ -93,4 +93,18 @@ struct CodableTests {
       #expect(response.text == #"{"article": 1}"#)
     }
   }
+
+  @Test func `An event's text is decoded, and what is no JSON is an error with the decoder's inside`()
+    async throws
+  {
+    try await withOrigin { engine, origin in
+      let events = #"data: {"name": "a"}"# + "\n\ndata: no\n\n"
+      origin.fallback(.text(events).header("Content-Type", "text/event-stream"))
+      var iterator = try await engine.stream(NetworkRequest(path: "/")).events.makeAsyncIterator()
+      let (first, second) = (try await iterator.next(), try await iterator.next())
+      #expect(try first?.decoded(as: [String: String].self) == ["name": "a"])
+      let error = #expect(throws: NetworkError.self) { try second?.decoded(as: [String: String].self) }
+      #expect(error?.code == .decodeFailed && error?.thrown is DecodingError)
+    }
+  }
 }

@@ -53,4 +53,12 @@ struct URLTests {
     let error = #expect(throws: NetworkError.self) { try FileDownloadStream(url: url) }
     #expect(error?.code == .invalidConfiguration)
   }
+
+  @Test func `An engine takes a URL as its base`() async throws {
+    try await withOrigin { _, origin in
+      origin.fallback { .text($0.target) }
+      let engine = try NetworkEngine(url: try #require(URL(string: origin.url("/v1"))))
+      #expect(try await engine.get("users").text == "/v1/users")
+    }
+  }
 }

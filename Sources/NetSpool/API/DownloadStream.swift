@@ -115,6 +115,11 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
       resume ? Result { () throws(SinkFailure) in try PartFile(path: path, bytesMin: partBytesMin) } : nil
   }
 
+  /// Replaces the file at `path` by a body with this digest, in hexadecimal digits, and by no other.
+  public convenience init(path: String, sha256: String) {
+    self.init(path: path, resume: false, sha256: sha256)
+  }
+
   /// From which byte the body of this answer goes on; 0 before the answer, and for one that begins anew. Any thread.
   public var resumedAt: Int64 { (try? part?.get())?.offset ?? 0 }
 

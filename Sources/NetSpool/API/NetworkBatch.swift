@@ -44,6 +44,13 @@ public final class NetworkBatch: Sendable {
     return self
   }
 
+  /// All results in the order of the operations, when the last has ended. A prefetch has none: see its `completion`.
+  public var results: [Result<NetworkResponse, NetworkError>] {
+    get async {
+      await withCheckedContinuation { continuation in onCompletion { continuation.resume(returning: $0) } }
+    }
+  }
+
   /// After each operation that has ended. On the engine's delivery target.
   @discardableResult
   public func onProgress(_ handler: @escaping @Sendable (NetworkBatch.Progress) -> Void) -> Self {

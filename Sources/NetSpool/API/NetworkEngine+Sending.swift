@@ -60,8 +60,15 @@ extension NetworkEngine {
     return NetworkOperation(request, engine: self)
   }
 
+  /// A path is this host's. An engine without one has whole URLs in its place, and no other: who passes on what a user has
+  /// written means a path.
   private func absolute(_ path: String?) throws(NetworkError) -> String {
-    try URLText.make(
+    if let path, URLText.isWhole(path) {
+      if host == nil { return path }
+      throw NetworkError(
+        .invalidURL, reason: "a URL in place of a path; NetworkRequest(url:) and operation(url:) take one")
+    }
+    return try URLText.make(
       scheme: configuration.scheme.rawValue, host: host, port: configuration.port,
       basePath: configuration.basePath, path: path)
   }

@@ -117,6 +117,11 @@ extension NetworkRequest {
       self.pairs = pairs.isEmpty ? [] : pairs.map { Parameter($0.0, $0.1.description) }
     }
 
+    /// The pairs of a dictionary, by name.
+    public init(_ dictionary: [String: String]) {
+      self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+    }
+
     /// Pairs in the order they come.
     public init(_ pairs: some Sequence<(String, String)>) { self.pairs = pairs.map { Parameter($0.0, $0.1) } }
 

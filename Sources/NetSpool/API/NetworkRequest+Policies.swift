@@ -8,6 +8,24 @@ extension NetworkRequest {
     /// All defaults; of a request, all its engine's.
     public init() {}
 
+    /// Some of them; what is nil is the engine's. A property that is set to nil is no limit.
+    public init(
+      connect: Duration? = nil, headers: Duration? = nil, stall: Duration? = nil, total: Duration? = nil
+    ) {
+      // Not here in the initialiser, where no observer would note that they are set.
+      self.init()
+      set(connect, headers, stall, total)
+    }
+
+    private mutating func set(
+      _ connect: Duration?, _ headers: Duration?, _ stall: Duration?, _ total: Duration?
+    ) {
+      if let connect { self.connect = connect }
+      if let headers { self.headers = headers }
+      if let stall { self.stall = stall }
+      if let total { self.total = total }
+    }
+
     /// The limits that have been set.
     private var own: Limits = []
 

@@ -81,3 +81,10 @@ extension NetworkRequest.Body {
     return .bytes([UInt8](try encoder.encode(value)), contentType: "application/x-plist")
   }
 }
+
+extension NetworkEngine {
+  /// Makes an engine for a base URL: its text as ``NetworkEngine/init(url:configuration:)`` takes it.
+  public convenience init(url: URL, configuration: Configuration = .init()) throws(NetworkError) {
+    try self.init(url: url.absoluteString, configuration: configuration)
+  }
+}

@@ -48,6 +48,20 @@ extension NetworkResponse {
   }
 }
 
+extension NetworkStreamedResponse.Event {
+  /// The text of the event as a value of yours, read as JSON. Throws `.decodeFailed`, with the `DecodingError` as `thrown`.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
+    do {
+      return try decoder.decode(type, from: Data(data.utf8))
+    } catch {
+      throw NetworkError(
+        code: .decodeFailed, reason: "the event is no \(type): \(error)", response: nil, thrown: error)
+    }
+  }
+}
+
 extension NetworkResponse {
   /// The body as a property list: dictionaries, arrays, strings, numbers, dates and data.
   ///

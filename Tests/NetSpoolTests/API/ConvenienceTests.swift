@@ -204,4 +204,82 @@ struct FormOrderTests {
       #expect(names.filter { !$0.contains(".") } == ["title", "page", "last", "file"])
     }
   }
+
+  @Test func `a whole URL in place of a path is refused, and never asked of the own host`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("own"))
+      for path in [origin.url("/a"), "HTTPS://example.org/b", "http://"] {
+        for operation in [engine.operation(path: path), engine.operation(NetworkRequest(path: path))] {
+          let error = await engine.end(of: operation).error
+          #expect(error?.code == .invalidURL && error?.reason?.contains("NetworkRequest(url:)") == true)
+        }
+      }
+      #expect(origin.requests.isEmpty)
+      #expect(await engine.end(of: engine.operation(path: "httpx://a")).text == "own")
+    }
+  }
+
+  @Test func `an engine without a host takes whole URLs in place of paths`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin()
+      origin.fallback(.text("there"))
+      var configuration = NetworkEngine.Configuration()
+      configuration.queue = queue
+      let engine = try NetworkEngine(configuration: configuration)
+      let answer = try await engine.get(origin.url("/a"), parameters: ["q": 1])
+      #expect(answer.text == "there" && origin.requests.map(\.target) == ["/a?q=1"])
+      #expect(await engine.end(of: engine.operation(path: "a")).error?.reason == "noHost")
+    }
+  }
+
+  @Test func `a host with its port is told where it belongs`() {
+    #expect { try NetworkEngine(host: "example.org:8443") } throws: {
+      "\($0)".contains("NetworkEngine(url:)")
+    }
+  }
+
+  @Test func `limits of time are made in one go, and leave the others to the engine`() async throws {
+    var engine = NetworkRequest.Timeouts()
+    engine.connect = .seconds(3)
+    engine.total = nil
+    let own = NetworkRequest.Timeouts(headers: .seconds(1), total: .seconds(2))
+    #expect(own.headers == .seconds(1) && own.total == .seconds(2) && own.stall == .seconds(30))
+    try await withEngine({ $0.timeouts = engine }) { engine, origin in
+      origin.fallback(.noAnswer)
+      let error = await #expect(throws: NetworkError.self) {
+        try await engine.get("a", timeouts: .init(total: .milliseconds(50)))
+      }
+      #expect(error?.code == .timedOut && error?.cause == .total)
+    }
+  }
+
+  @Test func `parameters and fields come from dictionaries, by name`() {
+    let pairs = ["b": "2", "a": "1"]
+    #expect(NetworkRequest.Parameters(pairs) == ["a": "1", "b": "2"])
+    #expect(NetworkRequest.Headers(pairs).map(\.name) == ["a", "b"])
+  }
+
+  @Test func `a group is waited for`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("a"))
+      origin.on("/b", .status(404))
+      let results = await engine.enqueue(["a", "b"].map { engine.operation(path: $0) }).results
+      #expect(results.map { try? $0.get().text } == ["a", nil])
+      #expect(await engine.enqueue([]).results.isEmpty)
+    }
+  }
+
+  @Test func `a file is published with its digest and with no other`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("hello"))
+      let folder = try TestFolder()
+      let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+      for (name, digest) in [("right", digest), ("wrong", String(digest.reversed()))] {
+        let stream = FileDownloadStream(path: folder[name], sha256: digest)
+        let end = await engine.end(of: engine.operation(path: name).addDownloadStream(stream))
+        #expect(end.error?.code == (name == "wrong" ? .digestMismatch : nil))
+      }
+      #expect(folder.names == ["right"])
+    }
+  }
 }

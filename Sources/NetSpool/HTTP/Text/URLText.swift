@@ -6,6 +6,15 @@ enum URLText {
   /// Longest URL accepted, in bytes: 8 KiB.
   static let bytesMax = 8192
 
+  /// True if it begins with the scheme of a URL that can be sent.
+  static func isWhole(_ text: String) -> Bool {
+    guard let first = text.utf8.first, first | 0x20 == UInt8(ascii: "h") else { return false }
+    return ["http://", "https://"].contains { scheme in
+      text.utf8.count >= scheme.utf8.count
+        && zip(text.utf8, scheme.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    }
+  }
+
   /// `scheme://host[:port]/basePath/path`, with single slashes where the parts meet.
   ///
   /// No path, an empty one and `/` all mean the base itself. A query or fragment may follow the path.

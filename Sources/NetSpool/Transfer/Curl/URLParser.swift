@@ -81,7 +81,7 @@ struct URLAuthority {
     let inside = bytes.first == UInt8(ascii: "[") ? bytes.prefix { $0 != UInt8(ascii: "]") } : []
     if text.contains("://") { throw URLParser.refused("a URL: give that as `url:`") }
     let colons = bytes.dropFirst(inside.count).count { $0 == UInt8(ascii: ":") }
-    if colons == 1 { throw URLParser.refused("a host with a port: give that as `port:`") }
+    if colons == 1 { throw URLParser.refused("a host with a port: `NetworkEngine(url:)` takes both") }
     if inside.isEmpty, colons == 0 { return _ = try host(bytes[...]) }
     let address = inside.isEmpty ? bytes[...] : bytes.dropFirst().dropLast()
     _ = try address6(address)
