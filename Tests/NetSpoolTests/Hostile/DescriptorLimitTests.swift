@@ -112,7 +112,11 @@ struct DescriptorLimitTests {
   @Test func `a loop without descriptors is refused, whichever is missing`() async {
     await #expect(processExitsWith: .success) {
       try await makeDispatchTimers()
+      try await withWire { _ in }
+      // Those of the one before go on threads of their own.
+      let before = try await settledDescriptors()
       for free in 0..<8 {
+        #expect(await until { TestFiles.names(in: "/proc/self/fd").count <= before })
         try await withWire { wire in
           wire.origin.fallback(.text("ok"))
           var taken: [Int32] = []
@@ -171,3 +175,14 @@ private func leaveFewDescriptors() {
 
 /// Dispatch ends a process that has no descriptor for its first timer.
 private func makeDispatchTimers() async throws { try await Task.sleep(for: .milliseconds(1)) }
+
+/// How many are open once none has been opened or closed for a tenth of a second.
+private func settledDescriptors() async throws -> Int {
+  var (count, same) = (0, 0)
+  while same < 20 {
+    try await Task.sleep(for: .milliseconds(5))
+    let now = TestFiles.names(in: "/proc/self/fd").count
+    (count, same) = (now, now == count ? same + 1 : 0)
+  }
+  return count
+}

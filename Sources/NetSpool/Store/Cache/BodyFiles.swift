@@ -72,7 +72,9 @@ final class BodyFiles: Sendable {
   /// Nil when it is not there, or the system refuses.
   func open(_ id: UInt64, count: Int) -> MappedFile? {
     if let file = opened.withLock({ $0[id]?.file }) { return file }
-    guard let file = try? FileDescriptor(opening: Self.name(id), in: folder, flags: O_RDONLY | O_NOFOLLOW),
+    // Not what another program has put there: a pipe would be waited for.
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+    guard let file = try? FileDescriptor(opening: Self.name(id), in: folder, flags: flags),
       let status = try? FileStatus(of: file), status.isRegular, status.bytes == count,
       let mapped = MappedFile(file.rawValue, count: count, isNamed: true)
     else { return nil }

@@ -149,7 +149,7 @@ struct BodyFilesTests {
   }
 
   /// By a process that reads it for the first time.
-  @Test(arguments: [Damage.cut, .longer, .changed, .folder, .link])
+  @Test(arguments: [Damage.cut, .longer, .changed, .folder, .link, .pipe])
   func `a file that is not what was written is never served`(_ damage: Damage) throws {
     let directory = try TestFolder()
     let first = try directory.open()
@@ -164,7 +164,7 @@ struct BodyFilesTests {
   }
 
   enum Damage: Sendable {
-    case cut, longer, changed, folder, link
+    case cut, longer, changed, folder, link, pipe
 
     func happen(to path: String) throws {
       var bytes = try TestFiles.read(path)
@@ -172,10 +172,11 @@ struct BodyFilesTests {
       case .cut: bytes.removeLast()
       case .longer: bytes.append(0)
       case .changed: bytes[BodyFilesTests.long / 2] ^= 1
-      case .folder, .link: unlink(path)
+      case .folder, .link, .pipe: unlink(path)
       }
       switch self {
       case .folder: _ = unsafe mkdir(path, 0o700)
+      case .pipe: _ = unsafe mkfifo(path, 0o600)
       case .link:
         try TestFiles.write(bytes, to: path + ".other")
         _ = unsafe symlink(path + ".other", path)
