@@ -166,7 +166,7 @@ private struct Net {
     #expect(net.proxy.bytesPassed(.upstream) == 30)
     // The origin finds out a moment later.
     let end = ContinuousClock.now + .seconds(60)
-    while net.origin.rejectedCount == 0, ContinuousClock.now < end { await Task.yield() }
+    while net.origin.rejectedCount == 0, ContinuousClock.now < end { await moment() }
     #expect(net.origin.rejectedCount == 1 && net.origin.requestCount == 0)
   }
 

@@ -18,7 +18,7 @@ struct ProcessUse {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
       if condition(now) { return true }
-      await Task.yield()
+      await moment()
     }
     return condition(now)
   }

@@ -84,8 +84,11 @@ extension NetworkEngine {
 
 /// What a cache's folder holds, found without opening the store: looking must not make one, or change one.
 enum CacheFiles {
-  /// The store's length; nil when there is none.
+  /// The length of the store with its long bodies; nil when there is none.
   static func bytes(in directory: String) -> Int? {
-    FileFacts(path: "\(directory)/data.mdb").flatMap { $0.isPlainFile ? $0.size : nil }
+    guard let data = FileFacts(path: "\(directory)/data.mdb"), data.isPlainFile else { return nil }
+    let bodies = "\(directory)/bodies"
+    let names = (try? LandingFolder.names(in: bodies)) ?? []
+    return names.reduce(data.size) { $0 + (FileFacts(path: "\(bodies)/\($1)")?.size ?? 0) }
   }
 }

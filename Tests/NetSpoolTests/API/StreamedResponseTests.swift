@@ -246,7 +246,7 @@ struct StreamedResponseTests {
       _ = try await events.next()
       await ended.opened()
       let end = Task {
-        while engine.followUps.isEmpty { await Task.yield() }
+        while engine.followUps.isEmpty { await moment() }
         if code == .cancelled { engine.cancelAll() } else { await engine.shutDown(deadline: .seconds(3_000)) }
       }
       do {

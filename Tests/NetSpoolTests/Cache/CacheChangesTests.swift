@@ -306,7 +306,7 @@ extension NetworkOperation {
         }
       }
       if isThere { return true }
-      await Task.yield()
+      await moment()
     }
     return false
   }

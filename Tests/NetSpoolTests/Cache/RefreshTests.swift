@@ -99,6 +99,6 @@ struct RefreshTests {
 
   /// Until the queue has nothing left to do.
   private func idle(_ engine: NetworkEngine) async {
-    while engine.configuration.queue.activity.isBusy { await Task.yield() }
+    while engine.configuration.queue.activity.isBusy { await moment() }
   }
 }

@@ -198,7 +198,7 @@ struct LoopsTests {
       await are(2, 1)
       #expect(here.requestCount == 5 && there.requestCount == 2)
       engine.configuration.queue.maximumConcurrent = 7
-      while here.waitingCount("middle") + there.waitingCount("middle") < 7 { await Task.yield() }
+      while here.waitingCount("middle") + there.waitingCount("middle") < 7 { await moment() }
       here.releaseAll()
       there.releaseAll()
       await tally.wait(for: 40)

@@ -20,7 +20,7 @@ struct LocalPortTests {
       let before = cpuSeconds()
       let batch = wire.engine.enqueue(operations)
       #expect(await wire.origin.waitForWaiting("/held", 40))
-      while tally.count("connectFailed") == 0 { await Task.yield() }
+      while tally.count("connectFailed") == 0 { await moment() }
       wire.origin.release("/held")
       let endings = await withCheckedContinuation { continuation in
         batch.onCompletion { continuation.resume(returning: $0) }

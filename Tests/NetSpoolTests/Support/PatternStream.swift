@@ -113,7 +113,7 @@ func until(within limit: Duration = .seconds(60), _ isTrue: @Sendable () -> Bool
   let end = ContinuousClock.now + min(limit.patient, .seconds(400))  // before the run ends for it
   while !isTrue() {
     guard ContinuousClock.now < end else { return false }
-    await Task.yield()
+    await moment()
   }
   return true
 }

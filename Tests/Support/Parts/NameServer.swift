@@ -64,7 +64,7 @@ final class NameServer: Sendable {
   func waitForNames(_ count: Int, before deadline: Deadline = .generous) async -> Bool {
     while namesAsked.count < count {
       guard deadline.millisecondsLeft > 0 else { return false }
-      await Task.yield()
+      await moment()
     }
     return true
   }

@@ -61,7 +61,7 @@ struct TraitTests {
       let group = ServiceGroup(services: [engine], logger: Logger(label: "test"))
       let running = Task { try await group.run() }
       await group.triggerGracefulShutdown()
-      while await engine.get("/refused").end().code != .engineClosed { await Task.yield() }
+      while await engine.get("/refused").end().code != .engineClosed { await moment() }
       origin.releaseAll()
       try await running.value
       let ending = await held.end()

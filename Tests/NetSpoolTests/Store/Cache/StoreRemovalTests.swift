@@ -128,7 +128,7 @@ struct StoreRemovalTests {
 
   private func until(_ isTrue: () -> Bool) async {
     let deadline = ContinuousClock.now + .seconds(60)
-    while !isTrue(), ContinuousClock.now < deadline { await Task.yield() }
+    while !isTrue(), ContinuousClock.now < deadline { await moment() }
     #expect(isTrue())
   }
 }

@@ -43,7 +43,7 @@ struct StoreResidentPagesTests {
     let deadline = ContinuousClock.now + .seconds(60)
     while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
       _ = store.lookup(keys[0])
-      await Task.yield()
+      await moment()
     }
     #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
     #expect(keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
@@ -62,13 +62,13 @@ struct StoreResidentPagesTests {
     let before = MemoryUse.ofMapping(directory.dataPath)
     // Given a store thread that has looked at all that was done, and sleeps
     let idle = ContinuousClock.now + .seconds(60)
-    while store.core.views.withLock({ $0.current != nil }), ContinuousClock.now < idle { await Task.yield() }
+    while store.core.views.withLock({ $0.current != nil }), ContinuousClock.now < idle { await moment() }
     #expect(MemoryUse.ofMapping(directory.dataPath) > before / 2)
     // When memory gets short
     try TestFiles.write(Self.pressure("12.50"), to: pressure)
     let deadline = ContinuousClock.now + .seconds(60)
     while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
-      await Task.yield()
+      await moment()
     }
     #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
     _ = store
