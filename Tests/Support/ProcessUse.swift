@@ -18,7 +18,7 @@ struct ProcessUse {
     let end = ContinuousClock.now + .seconds(60)
     while ContinuousClock.now < end {
       if condition(now) { return true }
-      await moment()
+      await Task.yield()  // a sleep needs descriptors
     }
     return condition(now)
   }

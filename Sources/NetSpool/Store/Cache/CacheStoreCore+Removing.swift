@@ -3,6 +3,8 @@ internal import Synchronization
 /// Changes whose callers wait for the disk, for a while: another process may keep the store, or the disk hang.
 extension CacheStoreCore {
   private static let patience: Microseconds = 5_000_000
+  /// How long a caller waits until a store that another process keeps is tried once more.
+  private static let step: Microseconds = 250_000
 
   func removeAll(namespace: String, pattern: [UInt8]?) {
     let removal = PendingRemoval(namespace, pattern, settings)
@@ -21,18 +23,31 @@ extension CacheStoreCore {
   }
 
   func flush() {
-    let waiter = Waiter()
-    enqueueAndWait(.flush { waiter.signal() }, waiter)
+    let end = MonotonicClock.now + Self.patience
+    var isWritten = false
+    while !isWritten, MonotonicClock.now < end {
+      let waiter = Waiter()
+      guard enqueueAndWait(.flush { waiter.signal() }, waiter, until: end) else { return }
+      isWritten = shared.withLock { $0.statistics.state != .busy }
+    }
   }
 
+  /// False when the store was closed.
+  @discardableResult
   private func enqueueAndWait(
-    _ work: CacheSharedState.Work, _ waiter: Waiter, after change: (inout CacheSharedState) -> Void = { _ in }
-  ) {
+    _ work: CacheSharedState.Work, _ waiter: Waiter,
+    until end: Microseconds = MonotonicClock.now + patience,
+    after change: (inout CacheSharedState) -> Void = { _ in }
+  ) -> Bool {
     let isTaken: Void? = shared.send { shared in
       change(&shared)
       shared.enqueue(work)
     }
-    if isTaken != nil { waiter.wait(atMost: Self.patience) }
+    guard isTaken != nil else { return false }
+    while !waiter.wait(atMost: min(Self.step, end - MonotonicClock.now)), MonotonicClock.now < end {
+      _ = shared.send { $0.enqueue(.flush {}) }
+    }
+    return true
   }
 }
 

@@ -291,10 +291,14 @@ extension CacheWriter {
     (namespaces, fileBytes) = ([], 0)
   }
 
-  /// Has the files go that no entry has: a process was killed between a file and its record.
+  /// Has the files go that no entry has: a process was killed between a file and its record. Files are made in
+  /// transactions, so there is none that another process is about to name.
   mutating func removeLostFiles() throws(StoreError) {
     _ = try inTransaction { writer, transaction throws(StoreError) in
-      for id in writer.bodies.numbers {
+      let numbers = writer.bodies.numbers
+      // One record is the sum.
+      guard numbers.count >= max(1, try transaction.size(of: writer.databases.files).records) else { return }
+      for id in numbers {
         guard let _ = try transaction.value(at: RecordKey(integer: id), in: writer.databases.files) else {
           writer.goneFiles.append(id)
           continue

@@ -43,8 +43,7 @@ struct StoreThread: ~Copyable {
   }
 
   consuming func run() {
-    // Another process that has it open may be about to name some, and has looked.
-    if core.environment.opening.found != .inUse { try? writer.removeLostFiles() }
+    try? writer.removeLostFiles()
     while let work = next() {
       perform(work)
       sweep()
@@ -61,9 +60,9 @@ struct StoreThread: ~Copyable {
     return core.shared.next { take(&$0, $1) }
   }
 
-  /// What is to be tried once more, if it is time.
-  private mutating func takeUnwritten() -> [CacheSharedState.Work] {
-    guard !unwritten.isEmpty, MonotonicClock.now >= retryAt else { return [] }
+  /// What is to be tried once more, if it is time or a caller waits.
+  private mutating func takeUnwritten(atOnce: Bool = false) -> [CacheSharedState.Work] {
+    guard !unwritten.isEmpty, atOnce || MonotonicClock.now >= retryAt else { return [] }
     defer { unwritten = [] }
     return unwritten
   }
@@ -83,7 +82,7 @@ struct StoreThread: ~Copyable {
         shared.isGathering = true
         return .sleep(until: due)
       }
-      return .take(takeUnwritten() + shared.takeWaiting())
+      return .take(takeUnwritten(atOnce: shared.isUrgent) + shared.takeWaiting())
     }
     if look.isClosed { return .end }
     if isOverBudget || shared.touched.count >= CacheSharedState.touchedMax { return .take([]) }
@@ -319,7 +318,7 @@ struct StoreThread: ~Copyable {
     }
     if now - lastReaderCheck >= Self.readerCheckPeriod {
       lastReaderCheck = now
-      core.environment.clearDeadReaders()
+      if core.environment.clearDeadReaders() > 0 { try? writer.removeLostFiles() }
     }
   }
 

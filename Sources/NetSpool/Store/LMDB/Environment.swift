@@ -229,10 +229,12 @@ extension Environment {
     if !isKept { unsafe mdb_txn_abort(reader) }
   }
 
-  /// Frees the places of readers whose process is gone (mdb_reader_check).
-  func clearDeadReaders() {
+  /// Frees the places of readers whose process is gone (mdb_reader_check), and answers how many there were.
+  @discardableResult
+  func clearDeadReaders() -> Int {
     var count: Int32 = 0
     unsafe mdb_reader_check(pointer, &count)
+    return Int(count)
   }
 
   /// Has the disk write all that was committed; waits for it.

@@ -202,6 +202,21 @@ struct BodyFilesTests {
     #expect((0..<3).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: Self.long) })
   }
 
+  /// However long this one has had it open.
+  @Test func `files that no record names go when another process opens the store`() async throws {
+    let directory = try TestFolder()
+    let store = try directory.open()
+    Self.put(store, 0..<3)
+    let named = Self.names(directory)
+    try TestFiles.write(pattern(0, count: 10), to: Self.path("00000000000000a0", in: directory))
+    await #expect(processExitsWith: .success) { [path = directory.path as String] in
+      let other = try CacheStore.open(CacheStoreSettings(directory: path))
+      other.flush()
+    }
+    #expect(Self.names(directory) == named)
+    #expect((0..<3).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: Self.long) })
+  }
+
   @Test func `a store that begins anew has no old files`() async throws {
     let directory = try TestFolder()
     let first = try directory.open()

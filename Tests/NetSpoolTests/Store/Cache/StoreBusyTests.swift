@@ -22,7 +22,9 @@ extension CacheStore {
 struct StoreBusyTests {
   /// Has another process take the lock of the writer and stop, as one does that is stopped in its commit, and die when
   /// `body` has run.
-  private static func whileKept(_ path: String, _ body: () async throws -> Void) async throws {
+  private static func whileKept<Result>(_ path: String, _ body: () async throws -> Result) async throws
+    -> Result
+  {
     let script = "exec 9>>\"$0\" && flock 9 && echo kept && kill -STOP $$"
     let process = try ChildProcess(["sh", "-c", script, path + "/writer"])
     defer {
@@ -31,7 +33,7 @@ struct StoreBusyTests {
     }
     let said = try await blocking { try process.output.read(before: .generous) }
     #expect(String(decoding: said, as: UTF8.self) == "kept\n")
-    try await body()
+    return try await body()
   }
 
   @Test func `is read, and written when it is let go`() async throws {
@@ -60,6 +62,33 @@ struct StoreBusyTests {
     }
     #expect(store.pendingBytes == 0 && store.statistics.state == .open)
     #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
+  }
+
+  @Test func `has what callers wait for written as soon as it is let go`() async throws {
+    let directory = try TestFolder()
+    let store = try directory.open()
+    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+    store.flush()
+    let (removal, flush) = try await Self.whileKept(directory.path) {
+      let flush = Task {
+        await blocking {
+          store.remove(StoreKey("a"))
+          store.flush()
+          return (store.pendingBytes, store.statistics.state)
+        }
+      }
+      let removal = Task {
+        await blocking {
+          store.removeAll(namespace: "n")
+          return store.removals
+        }
+      }
+      #expect(await until { store.removals == 1 && store.statistics.state == .busy })
+      return (removal, flush)
+    }
+    let (left, state) = await flush.value
+    let removals = await removal.value
+    #expect(removals == 0 && left == 0 && state == .open)
   }
 
   @Test func `is emptied for this process at once, and on the disk when it is let go`() async throws {
