@@ -34,8 +34,14 @@ extension CacheStoreCore {
     let facts = entry.facts
     let body: ResponseBody
     if facts.isFile {
-      // Another process may have removed it since this view began.
-      guard let file = bodies.open(facts.bodyID, count: facts.bodyBytes) else { return miss() }
+      guard let file = bodies.open(facts.bodyID, count: facts.bodyBytes) else {
+        // Another process may have removed it since this view began, or there is no descriptor left.
+        guard bodies.isLost(facts.bodyID, count: facts.bodyBytes), isNewest(entry.snapshot) else {
+          return miss()
+        }
+        drop(damaged: key)
+        return nil
+      }
       body = ResponseBody(file)
     } else {
       body = ResponseBody(entry.copiedBody)

@@ -208,7 +208,7 @@ extension CacheWriter {
     _ put: PendingPut, _ key: StoreKey, _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     try remove(key.digest, &transaction)
-    guard let place = place(ofNamespace: put.namespace) else {
+    guard let place = place(ofNamespace: put.namespace), hasRoom(for: put, in: namespaces[place]) else {
       report.dropped += 1
       return
     }
@@ -227,6 +227,12 @@ extension CacheWriter {
     facts.recordBytes = scratch.count
     count(facts.namespace, entries: 1, bytes: facts.weight(pageBytes: environment.pageBytes))
     report.puts += 1
+  }
+
+  /// A body as long as all that may be stored would drive out everything, and then itself.
+  private func hasRoom(for put: PendingPut, in namespace: NamespaceRecord) -> Bool {
+    let limit = min(settings.bytesMax, namespace.quota ?? .max)
+    return put.body.count + put.metadata.count <= limit - limit / 16
   }
 
   /// Puts the body where one of its length belongs, unless that is its record. False when its page cannot be had, or the

@@ -24,10 +24,16 @@ struct EnvironmentOpening: Sendable, Equatable {
 /// Opens an environment: everything is checked before LMDB reads the first page, because LMDB itself believes
 /// what it reads and would take the process down with it.
 struct EnvironmentOpener {
+  private static let fileBytesMin = 64 << 10
+
   let directory: EnvironmentDirectory
   let settings: EnvironmentSettings
 
   func open() throws(NetworkError) -> Environment {
+    // The system ends a process that makes a file longer than it may (setrlimit(2), SIGXFSZ).
+    guard Environment.fileBytesMax >= Self.fileBytesMin else {
+      throw NetworkError(.storageFull, underlying: .errno(EFBIG))
+    }
     try directory.lockDirectory(patience: settings.patience)
     defer { directory.unlockDirectory() }
     guard directory.lockUseAlone() else { return try join() }

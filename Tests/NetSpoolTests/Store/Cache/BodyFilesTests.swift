@@ -71,6 +71,21 @@ struct BodyFilesTests {
     #expect(store.statistics.bytes <= 2 << 20 && store.statistics.dropped == 0)
   }
 
+  @Test(arguments: [100_000, 2 << 20], [nil, 1 << 20])
+  func `a body that can never fit drives nothing out`(room: Int, quota: Int?) throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.open {
+      $0.bytesMax = 2 << 20
+      $0.quotas["n"] = quota
+    }
+    Self.put(store, 0..<10, size: 20_000)
+    let long = max(room, (quota ?? 2 << 20) - room / 100)
+    store.put(StoreKey("long"), namespace: "n", metadata: [], body: pattern(1, count: long))
+    store.flush()
+    #expect(store.lookup(StoreKey("long")).isMissing && store.statistics.dropped == 1)
+    #expect((0..<10).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: 20_000) })
+  }
+
   /// Of all lengths, and in any order with what the store does meanwhile.
   @Test(arguments: [100, 8_000, 100_000])
   func `held bodies stay the same while thousands are put, and outlive the store`(size: Int) throws {
@@ -137,13 +152,15 @@ struct BodyFilesTests {
 
   // MARK: What others do to the files
 
-  @Test func `a file that is lost is a miss, and no damage`() throws {
+  @Test func `a file that is lost is a miss and counted, and its entry goes`() throws {
     let directory = try TestFolder()
     let store = try directory.open()
     Self.put(store, 0..<3)
     for name in Self.names(directory) { unsafe unlink(Self.path(name, in: directory)) }
     #expect((0..<3).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing })
-    #expect(store.statistics.damaged == 0)
+    store.flush()
+    #expect(store.statistics.damaged == 3 && store.statistics.entries == 0)
+    #expect(store.statistics.bytes < Self.long)
     Self.put(store, 50..<53)
     #expect(store.lookup(StoreKey("1"))?.bytes == pattern(51, count: Self.long))
   }

@@ -113,6 +113,20 @@ struct StoreProcessTests {
     await #expect(processExitsWith: .success) { try StoreProcessTests.fillShortFile(atOnce: true) }
   }
 
+  @Test func `a process whose files may have no length is refused a store, and not ended`() async throws {
+    await #expect(processExitsWith: .success) {
+      let directory = try TestFolder()
+      var limit = rlimit(rlim_cur: 32 << 10, rlim_max: 32 << 10)
+      precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      do throws(NetworkError) {
+        _ = try CacheStore.open(CacheStoreSettings(directory: directory.path))
+        preconditionFailure("opened")
+      } catch {
+        precondition(error.code == .storageFull && error.underlying == .errno(EFBIG), "\(error)")
+      }
+    }
+  }
+
   /// Puts several times what a file of 1 MiB holds.
   private static func fillShortFile(atOnce: Bool) throws {
     let directory = try TestFolder()
