@@ -32,7 +32,8 @@ public struct CacheConfiguration: Sendable {
   public var coalescesAcrossProcesses = true
   /// Mapped pages of the store that may stay in the process's resident memory, in bytes; nil, the default, leaves it
   /// to the system, which takes them when it needs them. For jobs with a memory limit: it also bounds what the engine keeps of
-  /// the answers it found last, with their bodies, else a 64th of `bytesMax`, from 1 to 16 MiB.
+  /// the answers it found last, with their bodies, else a 64th of `bytesMax`, from 1 to 16 MiB. A body of 64 KiB and more
+  /// that the program holds is its own matter.
   public var residentBytesMax: Int?
 }
 

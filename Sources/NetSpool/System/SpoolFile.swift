@@ -98,6 +98,7 @@ internal import Synchronization
   /// Gives the file a name in a directory of the same file system; a taken name is EEXIST. ENOENT for a file that has had a
   /// name before.
   func link(in directory: borrowing FileDescriptor, as name: String) throws(SystemError) {
+    _ = fchmod(number, 0o600)  // whatever the umask has made of it
     try directory.link(descriptor: number, as: name)
   }
 }

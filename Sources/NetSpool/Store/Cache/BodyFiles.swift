@@ -54,6 +54,7 @@ final class BodyFiles: Sendable {
   private func write(_ bytes: RawSpan, as id: UInt64) throws(SystemError) {
     let file = try folder.createNew(Self.name(id))
     do throws(SystemError) {
+      try file.setPermissions(0o600)
       var done = 0
       while done < bytes.byteCount { done += try file.write(bytes.extracting(done...), at: Int64(done)) }
     } catch {

@@ -233,6 +233,7 @@ extension CacheWriter {
   private func hasRoom(for put: PendingPut, in namespace: NamespaceRecord) -> Bool {
     let limit = min(settings.bytesMax, namespace.quota ?? .max)
     return put.body.count + put.metadata.count <= limit - limit / 16
+      && put.body.count <= Environment.fileBytesMax
   }
 
   /// Puts the body where one of its length belongs, unless that is its record. False when its page cannot be had, or the

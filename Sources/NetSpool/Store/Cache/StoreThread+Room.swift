@@ -13,8 +13,9 @@ extension StoreThread {
   mutating func makeRoom(for batch: [PendingTable.Change], apart: Bool = false) throws(StoreError) {
     if !apart && fits(batch) && core.environment.reserveSpare() == 0 { return }
     guard MonotonicClock.now >= roomlessUntil else { return }
-    // Small entries lie in a page each with others, so many go before a page is free.
     let needed = bytesNeeded(batch)
+    guard mayFit(needed.files) else { return }
+    // Small entries lie in a page each with others, so many go before a page is free.
     var bytes = 3 * (needed.trees + needed.files)
     var entries = CacheWriter.evictionsMax
     for _ in 0..<Self.roomRounds {
@@ -55,11 +56,18 @@ extension StoreThread {
   /// The longest that the trees may become.
   private var lengthMax: Int { min(core.settings.fileLimit, Environment.fileBytesMax) }
 
+  /// The disk could take long bodies of so many bytes if all that there are went.
+  private func mayFit(_ files: Int) -> Bool {
+    guard files > 0, let free = core.environment.freeDiskBytes else { return true }
+    return files <= free + core.shared.withLock { $0.statistics.fileBytes }
+  }
+
   /// Room for all of it would cost most entries that there are, and might not be had even then.
   func isTooMuchAtOnce(_ batch: [PendingTable.Change]) -> Bool {
     let environment = core.environment
     let length = min(lengthMax, environment.fileBytes + environment.roomBytes)
-    return batch.count > 1 && bytesNeeded(batch).trees > length / 8
+    let needed = bytesNeeded(batch)
+    return batch.count > 1 && (needed.trees > length / 8 || !mayFit(needed.files))
   }
 
   /// The batch must fit behind the end of the trees, or twice into what is free there, and its long bodies on the disk. A

@@ -150,7 +150,9 @@ extension EnvironmentDirectory {
 
   /// A folder in it, made when it is missing: this user's alone, and no symlink.
   func openFolder(_ name: String) throws(NetworkError) -> FileDescriptor {
-    _ = unsafe mkdirat(directory.rawValue, name, 0o700)
+    if unsafe mkdirat(directory.rawValue, name, 0o700) == 0 {
+      _ = unsafe fchmodat(directory.rawValue, name, 0o700, 0)
+    }
     return try Self.failing {
       let folder = try FileDescriptor(
         opening: name, in: directory, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
@@ -159,6 +161,11 @@ extension EnvironmentDirectory {
       if status.permissions != 0o700 { try folder.setPermissions(0o700) }
       return folder
     }
+  }
+
+  /// Makes an empty data file where there is none: LMDB would give it the permissions that the umask leaves.
+  func makeData() throws(NetworkError) {
+    _ = try Self.openOwnFile(Self.dataName, in: directory, creating: true)
   }
 
   func openData() throws(NetworkError) -> FileDescriptor {

@@ -75,6 +75,7 @@ struct EnvironmentOpener {
     try directory.write(stamp, onDisk: true)
     directory.removeLockFile()
     try directory.reserveLockFile(readers: Int(settings.readersMax))
+    try directory.makeData()
     let environment = try makeFirst(opening)
     environment.lengthenFile()
     Failpoint.pass(.duringRecovery)

@@ -62,6 +62,30 @@ struct BodyFilesTests {
     #expect(Self.names(directory).isEmpty && store.statistics.bytes < Self.long)
   }
 
+  @Test func `files are their owner's alone, whatever the umask`() async throws {
+    await #expect(processExitsWith: .success) {
+      umask(0o477)
+      let directory = try TestFolder()
+      unsafe chmod(directory.path, 0o700)
+      let store = try directory.open()
+      BodyFilesTests.put(store, 0..<1)
+      let spool = try BodyFilesTests.spool(pattern(1, count: 100_000), times: 1, in: directory.path)
+      store.put(StoreKey("b"), namespace: "n", metadata: [], body: .spooled(spool), askedAt: .max)
+      store.flush()
+      for name in ["data.mdb", "lock.mdb", "stamp", "writer"] {
+        let status = try FileStatus(path: directory[name])
+        precondition(status.permissions == 0o600, name)
+      }
+      let folder = try FileStatus(path: directory["bodies"])
+      precondition(folder.permissions == 0o700)
+      for name in BodyFilesTests.names(directory) {
+        let status = try FileStatus(path: BodyFilesTests.path(name, in: directory))
+        precondition(status.permissions == 0o600, name)
+      }
+      precondition(BodyFilesTests.names(directory).count == 2)
+    }
+  }
+
   @Test func `what was used least recently makes room for long bodies, and its file goes`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.bytesMax = 2 << 20 }

@@ -76,6 +76,21 @@ struct StoreFullDiskTests {
     #expect(store.statistics.damaged == 0)
   }
 
+  @Test(.enabled(if: TinyDisk.isPossible))
+  func `a body that the disk can never take drives nothing out`() throws {
+    let disk = try #require(TinyDisk(mebibytes: 4))
+    let store = try disk.directory.open()
+    let bodies = (0..<20).map { pattern($0, count: 20_000) }
+    for number in 0..<20 {
+      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
+    }
+    store.flush()
+    store.put(StoreKey("long"), namespace: "n", metadata: [], body: pattern(1, count: 6 << 20))
+    store.flush()
+    #expect(store.lookup(StoreKey("long")).isMissing && store.statistics.dropped == 1)
+    #expect((0..<20).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == bodies[$0] })
+  }
+
   /// LMDB writes to its table of readers through a map: without blocks behind it that is SIGBUS.
   @Test(.enabled(if: TinyDisk.isPossible), arguments: [0, 1, 2, 4, 8, 16, 24, 64])
   func `a disk with hardly a page left refuses a store, and kills no process`(_ pages: Int) throws {
