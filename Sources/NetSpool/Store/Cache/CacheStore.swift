@@ -55,7 +55,7 @@ extension CacheStore {
 
   /// The body of what was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
   ///
-  /// - Parameter body: what is kept of it; nil has it copied once more, which only threads of others may wait for.
+  /// - Parameter body: what is kept of it; nil has it copied once more.
   func lookup(_ key: StoreKey, again place: StoredPlace, _ body: ResponseBody?) -> ResponseBody? {
     isUsable ? core.lookup(key, again: place, body) : nil
   }

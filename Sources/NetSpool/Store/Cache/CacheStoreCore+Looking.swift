@@ -90,8 +90,8 @@ extension CacheStoreCore {
     return nil
   }
 
-  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. With the body that is
-  /// kept it reads no page of the file but the one that says which commit is the newest: also on a loop.
+  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then
+  /// it is what is kept of it, or what the page cache has.
   func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: ResponseBody?) -> ResponseBody? {
     let isChanging = shared.withLock { shared in
       shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
@@ -103,7 +103,7 @@ extension CacheStoreCore {
   }
 
   private func copy(_ place: StoredPlace) -> ResponseBody? {
-    guard !SystemThread.isOurs, let bytes = place.copiedBody else { return nil }
+    guard let bytes = place.copyBody(waiting: !SystemThread.isOurs) else { return nil }
     mappedPages.count(bytes.count, faults: 1)
     return ResponseBody(bytes)
   }

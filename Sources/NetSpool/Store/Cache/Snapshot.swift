@@ -12,7 +12,7 @@ internal import Synchronization
   /// By the wall clock.
   let began: UInt64
   private let fileBytes: Int
-  private let environment: Environment
+  fileprivate let environment: Environment
   /// What stands in the trees and is not to be found.
   private let removals: [Removal]
   /// Nil once it has ended.
@@ -247,13 +247,13 @@ struct StoredPlace: Sendable {
   /// Nil if the body is a file.
   fileprivate let body: (start: UInt, count: Int)?
 
-  /// Waits for the disk. Nil for a file, and when the snapshot is over.
-  var copiedBody: [UInt8]? {
+  /// Nil for a file, when the snapshot is over, and when the disk would have to be waited for, unless that is allowed.
+  func copyBody(waiting: Bool) -> [UInt8]? {
     guard let body else { return nil }
     return snapshot.readAgain {
-      unsafe [UInt8](
-        UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: body.start), count: body.count))
+      snapshot.environment.copy(from: body.start, count: body.count, waiting: waiting)
     }
+      ?? nil
   }
 }
 

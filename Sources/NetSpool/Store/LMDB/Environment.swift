@@ -96,6 +96,19 @@ extension Environment {
     return offset >= 0 && offset < Int64(mapBytes) ? offset : nil
   }
 
+  /// A copy of bytes in the map. Nil when the disk would have to be waited for, unless that is allowed.
+  func copy(from start: UInt, count: Int, waiting: Bool) -> [UInt8]? {
+    let source = unsafe UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: start), count: count)
+    if waiting { return unsafe [UInt8](source) }
+    var isThere = false
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      isThere = unsafe directory.readCached(
+        into: UnsafeMutableRawBufferPointer(buffer), at: Int64(start &- mapStart))
+      filled = isThere ? count : 0
+    }
+    return isThere ? bytes : nil
+  }
+
   /// The bytes of a value with pages of its own; nil when they would not lie in the first `fileBytes`.
   func address(ofLargeValueAt page: UInt32, bytes: Int, fileBytes: Int) -> UnsafeRawPointer? {
     let start = Int(page) * pageBytes + LargeValue.headerBytes

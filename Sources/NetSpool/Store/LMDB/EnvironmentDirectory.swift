@@ -191,6 +191,13 @@ extension EnvironmentDirectory {
     (try? FileStatus(ofDescriptor: dataDescriptor.load(ordering: .acquiring))).map { Int($0.bytes) }
   }
 
+  /// Fills a buffer from the data file, and waits for no disk: false when not all of it is in the page cache.
+  func readCached(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Bool {
+    guard let start = buffer.baseAddress else { return true }
+    let descriptor = dataDescriptor.load(ordering: .acquiring)
+    return unsafe cnetspool_read_cached(descriptor, start, Int64(buffer.count), offset) == buffer.count
+  }
+
   /// By bytes that are in no block: a full disk has them, too.
   func lengthenData(to bytes: Int) { _ = ftruncate(dataDescriptor.load(ordering: .acquiring), off_t(bytes)) }
 

@@ -86,10 +86,11 @@ struct CacheStoreTests {
       #expect(again.array == pattern(1, count: 5_000))
     }
     #expect(store.statistics.hits == hits + 2)
+    #expect(place.copyBody(waiting: false) == pattern(1, count: 5_000))
     // And not after a commit, whatever was in it
     store.put(StoreKey("b"), namespace: "n", metadata: [], body: [])
     store.flush()
-    #expect(place.copiedBody == nil)
+    for waiting in [false, true] { #expect(place.copyBody(waiting: waiting) == nil) }
     #expect([found.body, nil].allSatisfy { store.lookup(StoreKey("a"), again: place, $0) == nil })
     // And not while a change of it waits
     let newPlace = try #require(store.lookup(StoreKey("a"))?.place)
