@@ -73,22 +73,25 @@ struct StoreBusyTests {
       let flush = Task {
         await blocking {
           store.remove(StoreKey("a"))
+          let began = ContinuousClock.now
           store.flush()
-          return (store.pendingBytes, store.statistics.state)
+          return (store.pendingBytes == 0 && store.statistics.state == .open, ContinuousClock.now - began)
         }
       }
       let removal = Task {
         await blocking {
+          let began = ContinuousClock.now
           store.removeAll(namespace: "n")
-          return store.removals
+          return (store.removals == 0, ContinuousClock.now - began)
         }
       }
       #expect(await until { store.removals == 1 && store.statistics.state == .busy })
       return (removal, flush)
     }
-    let (left, state) = await flush.value
-    let removals = await removal.value
-    #expect(removals == 0 && left == 0 && state == .open)
+    // Where a busy machine has let it go late, the callers have given up after their 5 s.
+    let (flushed, removed) = (await flush.value, await removal.value)
+    #expect(flushed.0 || flushed.1 >= .seconds(5))
+    #expect(removed.0 || removed.1 >= .seconds(5))
   }
 
   @Test func `is emptied for this process at once, and on the disk when it is let go`() async throws {
