@@ -362,7 +362,7 @@ extension EnvironmentDirectory {
   /// The environment is closed. The last process to leave says whether all is in order, and marks the
   /// file with a time that no write gives it, so that a later change shows.
   func leave(isSynced: Bool) {
-    // Leases may keep this object, and with it the descriptor, for long.
+    // What was found may keep this object, and with it the descriptor, for long.
     defer { _ = flock(stampFile.rawValue, LOCK_UN) }
     guard isSynced, (try? lockDirectory(patience: 100_000)) != nil else { return }
     defer { unlockDirectory() }

@@ -22,7 +22,7 @@ struct CacheStoreTests {
     store.flush()
     let written = try #require(store.lookup(StoreKey("a")))
     #expect(written.bytes == body && written.metadata == [1, 2, 3] && written.bodyID == hit.bodyID)
-    // And when the store is opened again, the first lease still out
+    // And when the store is opened again, the first hit still held
     store.close()
     let again = try directory.open()
     #expect(again.opening.found == .whole)
