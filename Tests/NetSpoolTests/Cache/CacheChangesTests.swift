@@ -31,6 +31,36 @@ struct CacheChangesTests {
     }
   }
 
+  /// Neither memory nor the disk has them any more.
+  @Test(arguments: ["all", "url", "prefix", "tag"])
+  func `the body of an answer that is removed is let go of`(way: String) async throws {
+    let folder = try TestFolder()
+    try await withCache({ $0.directory = folder.path }) { engine, origin, _ in
+      origin.on("/a", Answer.pattern(100_000).header("Cache-Control", "max-age=1000"))
+      for number in 0..<3 {
+        let operation = engine.operation(path: "/a")
+        // What brings nothing but its URL is remembered.
+        if number == 0 { operation.tag = "t" }
+        _ = await engine.end(of: operation)
+        await blocking { engine.flushCache() }
+      }
+      let bodies = folder["bodies"] + "/"
+      @Sendable func isMapped() -> Bool {
+        ((try? TestFiles.text("/proc/self/maps")) ?? "").contains(bodies)
+      }
+      #expect(isMapped())
+      await blocking {
+        switch way {
+        case "all": engine.emptyCache()
+        case "url": engine.removeCached(url: origin.url("/a"))
+        case "prefix": engine.removeCached(prefix: origin.url("/"))
+        default: engine.removeCached(tag: "t")
+        }
+      }
+      #expect(await until { !isMapped() })
+    }
+  }
+
   @Test func `a GET under way is neither joined nor stored once another process has changed its resource`()
     async throws
   {

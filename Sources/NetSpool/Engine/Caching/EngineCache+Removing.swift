@@ -3,10 +3,14 @@
 extension EngineCache {
   /// In all scopes.
   func remove(tag: String) {
+    recent.forget()
     store.removeAll(namespace: settings.namespace, matching: [Self.tagMark] + Array(tag.utf8))
   }
 
-  func removeAll() { store.removeAll(namespace: settings.namespace) }
+  func removeAll() {
+    recent.forget()
+    store.removeAll(namespace: settings.namespace)
+  }
 
   /// What the patterns of removals mean, in whatever process.
   static func match(_ pattern: [UInt8]) -> KeyMatch {
@@ -21,6 +25,7 @@ extension EngineCache {
   /// In all scopes, and whatever fields are part of the key. Waits for the disk.
   func remove(url: String) {
     guard let pieces = try? URLParser.parse(url).pieces else { return }
+    recent.forget()
     store.removeResource(resource(pieces))
     store.flush()
   }
@@ -28,6 +33,7 @@ extension EngineCache {
   /// In all scopes. The prefix is taken to the letter: compared with URLs as RFC 3986 section 6.2.2 normalises
   /// them.
   func remove(prefix: String) {
+    recent.forget()
     store.removeAll(namespace: settings.namespace, matching: [Self.prefixMark] + Array(prefix.utf8))
   }
 

@@ -122,6 +122,12 @@ final class RecentAnswers: Sendable {
     }
   }
 
+  /// What was removed is not to stay in memory, nor its file on the disk.
+  func forget() {
+    var before = State()
+    state.withLock { swap(&$0, &before) }
+  }
+
   private static func hash(of url: String) -> UInt64 {
     var hash = KeyHash(seed: 0)
     hash.add(url.utf8.span)
