@@ -9,6 +9,8 @@ struct SampleStore: Sendable {
 
   let data: [UInt8]
   let stamp: [UInt8]
+  /// The long body, which lies beside the store; empty in a frozen one.
+  let longBody: (name: String, bytes: [UInt8])
 
   static let count = 12
 
@@ -24,7 +26,10 @@ struct SampleStore: Sendable {
       store.flush()
     }
     store.close()
-    return SampleStore(data: folder.read("data.mdb"), stamp: folder.read("stamp"))
+    guard let name = folder.names(in: "bodies").last else { broken("a long body is a file") }
+    return SampleStore(
+      data: folder.read("data.mdb"), stamp: folder.read("stamp"),
+      longBody: (name: "bodies/\(name)", bytes: folder.read("bodies/\(name)")))
   }()
 
   private static let frozen = {
@@ -44,7 +49,8 @@ struct SampleStore: Sendable {
     _ = write(.finish(2, ending), to: store)
     _ = write(.deadLetter(4, ending, keepsBody: true), to: store)
     store.close()
-    return SampleStore(data: folder.read("data.mdb"), stamp: folder.read("stamp"))
+    return SampleStore(
+      data: folder.read("data.mdb"), stamp: folder.read("stamp"), longBody: (name: "", bytes: []))
   }()
 
   static func cacheSettings(_ folder: ScratchFolder) -> CacheStoreSettings {
@@ -61,7 +67,9 @@ struct SampleStore: Sendable {
 
   static func key(_ number: Int) -> StoreKey { StoreKey(Array("https://host.test/\(number)".utf8)) }
   static func metadata(_ number: Int) -> [UInt8] { pattern(number + 100, count: number % 5 * 40) }
-  static func body(_ number: Int) -> [UInt8] { pattern(number, count: number * number * 37) }
+  static func body(_ number: Int) -> [UInt8] {
+    pattern(number, count: number == count - 1 ? 70_000 : number * number * 37)
+  }
 
   private static func pattern(_ number: Int, count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ number &* 7) ^ ($0 >> 4)) }

@@ -15,17 +15,26 @@ final class ScratchFolder: Sendable {
   deinit { Self.remove(path) }
 
   private static func remove(_ path: String) {
-    if let folder = unsafe opendir(path) {
-      while let entry = unsafe readdir(folder) {
-        let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if name != "." && name != ".." { remove("\(path)/\(name)") }
-      }
-      unsafe closedir(folder)
-    }
+    for name in names(in: path) { remove("\(path)/\(name)") }
     unsafe Glibc.remove(path)
   }
+
+  private static func names(in path: String) -> [String] {
+    guard let folder = unsafe opendir(path) else { return [] }
+    defer { unsafe closedir(folder) }
+    var names: [String] = []
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  func names(in folder: String) -> [String] { Self.names(in: "\(path)/\(folder)") }
+
+  func makeFolder(_ name: String) { unsafe mkdir("\(path)/\(name)", 0o700) }
 
   func write(_ bytes: [UInt8], to name: String) {
     guard let file = unsafe fopen("\(path)/\(name)", "w") else { broken("a file can be written") }

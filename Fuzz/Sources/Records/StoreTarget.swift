@@ -12,11 +12,16 @@ enum StoreTarget {
   static func run(_ bytes: [UInt8]) {
     var input = InputReader(bytes)
     let kind: SampleStore.Kind = input.byte() & 1 == 0 ? .cache : .frozen
-    var data = SampleStore.made(kind).data
+    let sample = SampleStore.made(kind)
+    var data = sample.data
     while !input.isAtEnd, !data.isEmpty { change(&data, &input) }
     let folder = ScratchFolder()
     folder.write(data, to: "data.mdb")
-    folder.write(SampleStore.made(kind).stamp, to: "stamp")
+    folder.write(sample.stamp, to: "stamp")
+    if kind == .cache {
+      folder.makeFolder("bodies")
+      folder.write(sample.longBody.bytes, to: sample.longBody.name)
+    }
     // The second start meets what the first one made of it.
     for _ in 0..<2 {
       switch kind {
@@ -48,12 +53,12 @@ enum StoreTarget {
     for number in 0..<SampleStore.count {
       guard let hit = store.lookup(SampleStore.key(number)) else { continue }
       require(hit.metadata == SampleStore.metadata(number), "metadata is what was put")
-      require(ResponseBody(lent: hit.body).array == SampleStore.body(number), "a body is what was put")
+      require(hit.body.array == SampleStore.body(number), "a body is what was put")
     }
     store.put(SampleStore.key(90), namespace: "b", metadata: [], body: SampleStore.body(90))
     store.remove(SampleStore.key(1))
     store.flush()
-    let new = store.lookup(SampleStore.key(90)).map { ResponseBody(lent: $0.body).array }
+    let new = store.lookup(SampleStore.key(90))?.body.array
     require(new == SampleStore.body(90), "what is put is found")
     store.close()
   }
