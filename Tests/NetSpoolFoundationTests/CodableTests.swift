@@ -4,6 +4,8 @@ import NetSpoolFoundation
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 @Suite("Values of one's own, there and back")
 struct CodableTests {
   struct Order: Codable, Hashable, Sendable {
@@ -30,7 +32,7 @@ struct CodableTests {
   }
 
   @Test func `JSON`() async throws {
-    try await echo(.json(encoding: Self.order)) { response, request in
+    try await echo(.json(Self.order)) { response, request in
       #expect(request.header("Content-Type") == "application/json")
       let read = try response.decoded(as: Order.self)
       #expect(read == Self.order)
@@ -42,17 +44,43 @@ struct CodableTests {
     let decoder = JSONDecoder()
     encoder.dateEncodingStrategy = .iso8601
     decoder.dateDecodingStrategy = .iso8601
-    try await echo(.json(encoding: Self.order, encoder: encoder)) { response, _ in
+    try await echo(.json(Self.order, encoder: encoder)) { response, _ in
       let read: Order = try response.decoded(decoder: decoder)
       #expect(read == Self.order)
     }
   }
 
-  @Test func `A string alone is JSON as well`() async throws {
-    try await echo(.json(encoding: "é")) { response, request in
-      #expect(request.text == "\"é\"")
-      let read = try response.decoded(as: String.self)
-      #expect(read == "é")
+  @Test func `Bytes and literals keep their meaning beside values`() throws {
+    let bodies: [NetworkRequest.Body] = [.json([UInt8]("{}".utf8)), try .json(["a": [1.5]])]
+    let texts = bodies.map { body in
+      if case .json(let bytes) = body { String(decoding: bytes, as: UTF8.self) } else { "no JSON" }
+    }
+    #expect(texts == ["{}", #"{"a":[1.5]}"#])
+  }
+
+  @Test func `a value, a URL and a file are each got by one call`() async throws {
+    let folder = try TestFolder()
+    let origin = try ScriptedOrigin()
+    let engine = try NetworkEngine(url: origin.url())
+    origin.on("/a", .json([1, 2]))
+    let url = try #require(URL(string: origin.url("/a")))
+    #expect(try await engine.get("a", as: [Int].self) == [1, 2])
+    #expect(try await NetworkEngine().get(url, headers: ["X-A": "1"]).text == "[1,2]")
+    #expect(origin.requests.last?.header("X-A") == "1")
+    try await engine.download(url, to: URL(fileURLWithPath: folder["file"]))
+    #expect(try folder.read("file") == Array("[1,2]".utf8))
+    let error = await #expect(throws: NetworkError.self) { try await engine.download(url, to: url) }
+    #expect(error?.code == .invalidConfiguration)
+    let wrong = await #expect(throws: NetworkError.self) { try await engine.get("a", as: String.self) }
+    #expect(wrong?.code == .decodeFailed)
+  }
+
+  @Test func `Text that is JSON already goes as it is`() async throws {
+    try await echo(.json("{\"a\":\"é\"}")) { response, request in
+      #expect(request.text == "{\"a\":\"é\"}")
+      #expect(request.header("Content-Type") == "application/json")
+      let read = try response.decoded(as: [String: String].self)
+      #expect(read == ["a": "é"])
     }
   }
 
@@ -77,7 +105,7 @@ struct CodableTests {
   }
 
   @Test func `What cannot be encoded throws before anything is sent`() {
-    #expect(throws: EncodingError.self) { try NetworkRequest.Body.json(encoding: [Double.nan]) }
+    #expect(throws: EncodingError.self) { try NetworkRequest.Body.json([Double.nan]) }
     #expect(throws: EncodingError.self) { try NetworkRequest.Body.propertyList(encoding: "alone") }
     #expect(throws: EncodingError.self) {
       try NetworkRequest.Body.propertyList(encoding: ["a"], format: .openStep)

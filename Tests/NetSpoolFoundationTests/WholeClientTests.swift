@@ -19,13 +19,13 @@ struct Shop: Sendable {
   let engine: NetworkEngine
 
   func items() async throws -> [Item] {
-    try await engine.get("items").decoded(as: [Item].self)
+    try await engine.get("items", as: [Item].self)
   }
 
   /// Returns when the order is on the disk: then it is sent.
   func order(_ item: Item) async throws -> FrozenTicket {
     let order = engine.operation(path: "orders", method: .post)
-      .setBody(try .json(encoding: ["item": item.name]))
+      .setBody(try .json(["item": item.name]))
     return try await engine.frozenTicket(for: order)
   }
 }
@@ -53,11 +53,9 @@ func cheapest(in shop: Shop) async throws -> String {
     configuration.retry = .standard
     let engine = try NetworkEngine(
       url: origin.url(), configuration: configuration)
-    var cache = CacheConfiguration()
-    cache.directory = folder.path + "/cache"
-    try engine.useCache(cache)
-    var freezing = FreezeConfiguration()
-    freezing.directory = folder.path + "/frozen"
+    try engine.useCache(.init(directory: folder.path + "/cache"))
+    var freezing = FreezeConfiguration(
+      directory: folder.path + "/frozen")
     freezing.backoffBase = .zero
     try engine.useFreezing(freezing)
     shop = Shop(engine: engine)

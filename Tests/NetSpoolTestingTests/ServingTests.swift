@@ -60,6 +60,23 @@ import Testing
     #expect(answers == ["first", "route", "long", "short", "queued", "fallback"])
   }
 
+  @Test func `a route may be for a method, and what came is read by name`() throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/a", method: "PUT", .text("put"))
+    origin.on("/a", method: "DELETE") { .text($0.parameters["q"] ?? "") }
+    origin.on("/a", .text("any"))
+    let client = try connected(origin)
+    let asked = [("PUT", "/a"), ("DELETE", "/a?q=a+b%2Bc%&q=2&x"), ("OPTIONS", "/a")]
+    let answers = asked.map { method, target in
+      client.ask(target, method: method)
+      return client.readAnswer().body
+    }
+    #expect(answers == ["put", "a b+c%", "any"])
+    #expect(origin.requests(for: "/a").last?.parameters == [:])
+    #expect(origin.requests[1].parameters == ["q": "a b+c%", "x": ""])
+    #expect(origin.requests.first?.json == nil)
+  }
+
   @Test func `answers head without a body and keeps the connection in step`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/a", .text("hello"))

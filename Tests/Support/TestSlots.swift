@@ -7,7 +7,7 @@ import Testing
 /// limit of time would then measure the other tests; those that measure one take all slots.
 enum TestSlots {
   /// Enough to keep two cores busy while some tests wait for a gate.
-  static let count = 4
+  static let count = 6
 
   private struct Waiter: Sendable {
     let slots: Int

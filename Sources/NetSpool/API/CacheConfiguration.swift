@@ -1,7 +1,7 @@
 /// The settings of an engine's cache: a value, checked by `useCache`.
 public struct CacheConfiguration: Sendable {
-  /// All defaults.
-  public init() {}
+  /// All defaults, in another directory than the usual one.
+  public init(directory: String? = nil) { self.directory = directory }
 
   /// The store's directory. Nil, the default, is `$XDG_CACHE_HOME/netspool/<name>`, or
   /// `~/.cache/netspool/<name>`, with the engine's `storageName`. Made with mode 0700 if it is not there.

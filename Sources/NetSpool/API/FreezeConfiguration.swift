@@ -1,8 +1,8 @@
 /// The settings of an engine's frozen requests: a value, checked by `useFreezing`. What concerns the whole store
 /// (everything but `lifetime`, `idempotencyKeyField`, `scope` and `secrets`) its first user in the process decides.
 public struct FreezeConfiguration: Sendable {
-  /// All defaults.
-  public init() {}
+  /// All defaults, in another directory than the usual one.
+  public init(directory: String? = nil) { self.directory = directory }
 
   /// The store's directory. Nil, the default, is `$XDG_STATE_HOME/netspool/<name>`, or
   /// `~/.local/state/netspool/<name>`, with the engine's `storageName`. Made with mode 0700 if it is not
@@ -65,8 +65,8 @@ public struct FreezeConfiguration: Sendable {
 
 /// The settings with which a frozen request is kept and sent.
 public struct FreezeOptions: Sendable, Hashable {
-  /// All defaults.
-  public init() {}
+  /// All defaults, on another lane than the usual one.
+  public init(lane: String? = nil) { self.lane = lane }
 
   /// Requests of one lane are sent in the order in which they were enqueued, one at a time. Nil, the default: all
   /// requests to one origin are one lane. At most 512 bytes.

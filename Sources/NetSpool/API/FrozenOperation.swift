@@ -144,14 +144,6 @@ extension FrozenTicket: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkOperation {
-  /// Keeps the request on disk until the origin has answered: written before its first byte leaves, and sent
-  /// again after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD,
-  /// OPTIONS and TRACE, which change nothing. See <doc:Freezing>.
-  public var isFreezable: Bool {
-    get { request.isFreezable }
-    set { configure { $0.isFreezable = newValue } }
-  }
-
   /// The request is on the disk: from now on it is sent, whatever becomes of this process. Comes once, before the completion
   /// or the error. When the engine is shut down before the request could be sent, it is the last event.
   @discardableResult
@@ -160,9 +152,9 @@ extension NetworkOperation {
     return self
   }
 
-  /// An attempt to send the frozen request has failed, and another one will be made: how many may have
-  /// reached the origin by now, and why this one did not succeed. On the delivery target; for display, since
-  /// attempts that another process makes are not reported.
+  /// An attempt has failed, and another one will be made, as the retry policy says or because the request is frozen: how
+  /// many have been made by now (of a frozen one, how many may have reached the origin), and why this one did not succeed.
+  /// On the delivery target; for display, since attempts that another process makes are not reported.
   @discardableResult
   public func onAttempt(_ handler: @escaping @Sendable (_ attempts: Int, _ error: NetworkError) -> Void)
     -> Self
@@ -173,10 +165,15 @@ extension NetworkOperation {
 }
 
 extension NetworkEngine {
-  /// Enqueues an operation as a frozen one and returns when its request is on the disk: from then on it is sent, whatever
+  /// Sends a request as a frozen one and returns when it is on the disk: from then on it is sent, whatever
   /// becomes of this process. ``FrozenTicket/outcome`` tells how it ends.
   ///
   /// Throws a `NetworkError` when it was not frozen, or `CancellationError` when the task was cancelled before it was.
+  public func frozenTicket(for request: NetworkRequest) async throws -> FrozenTicket {
+    try await frozenTicket(for: operation(request))
+  }
+
+  /// The same for an operation, with whatever handlers it has.
   public func frozenTicket(for operation: NetworkOperation) async throws -> FrozenTicket {
     operation.isFreezable = true
     let answer = FirstAnswer<Result<FrozenTicket, NetworkError>>()

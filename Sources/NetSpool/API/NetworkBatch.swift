@@ -44,7 +44,8 @@ public final class NetworkBatch: Sendable {
     return self
   }
 
-  /// All results in the order of the operations, when the last has ended. A prefetch has none: see its `completion`.
+  /// All results in the order of the operations, when the last has ended. A prefetch keeps none of its own: its
+  /// summary says how many there were.
   public var results: [Result<NetworkResponse, NetworkError>] {
     get async {
       await withCheckedContinuation { continuation in onCompletion { continuation.resume(returning: $0) } }

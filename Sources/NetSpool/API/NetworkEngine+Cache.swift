@@ -32,6 +32,9 @@ extension NetworkEngine {
     driver.performEverywhere { $0.coalescer.fence(pieces) }
   }
 
+  /// The same for a path of this engine's host.
+  public func removeCached(path: String) { removeCached(url: operation(path: path).request.url) }
+
   /// Removes what is stored for all URLs that begin so, in their normal form: lower-case scheme and host, no
   /// default port, `%7E` as `~` (RFC 3986 section 6.2.2). Not served from now on; blocks until the disk knows, as
   /// `emptyCache()` does. Many entries are taken out of it afterwards.

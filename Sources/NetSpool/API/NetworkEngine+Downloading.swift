@@ -9,33 +9,36 @@ extension NetworkEngine {
   ///   - source: an absolute URL, or a path of the engine's host.
   ///   - file: the path of the file; its directory must exist.
   ///   - sha256: 64 hexadecimal digits; a body with others ends with `.digestMismatch`. Nil, the default: any.
+  ///   - headers: fields of this request.
   ///   - onProgress: at most ten times a second, and once at the end; on the delivery target.
   @discardableResult
   public func download(
-    _ source: String, to file: String, sha256: String? = nil,
+    _ source: String, to file: String, sha256: String? = nil, headers: NetworkRequest.Headers = [:],
     onProgress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> NetworkResponse {
-    try await response(for: downloading(source, file, sha256, onProgress))
+    try await response(for: downloading(source, file, sha256, headers, onProgress))
   }
 
   /// The same with closures, enqueued at once. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func download(
-    _ source: String, to file: String, sha256: String? = nil,
+    _ source: String, to file: String, sha256: String? = nil, headers: NetworkRequest.Headers = [:],
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil,
     onProgress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> NetworkOperation {
-    let operation = downloading(source, file, sha256, onProgress).onCompletion(onCompletion)
+    let operation = downloading(source, file, sha256, headers, onProgress).onCompletion(onCompletion)
     if let onError { operation.onError(onError) }
     enqueue(operation)
     return operation
   }
 
   private func downloading(
-    _ source: String, _ file: String, _ sha256: String?, _ onProgress: (@Sendable (TransferProgress) -> Void)?
+    _ source: String, _ file: String, _ sha256: String?, _ headers: NetworkRequest.Headers,
+    _ onProgress: (@Sendable (TransferProgress) -> Void)?
   ) -> NetworkOperation {
     let operation = source.contains("://") ? operation(url: source) : operation(path: source)
+    operation.headers = headers
     operation.addDownloadStream(FileDownloadStream(path: file, resume: true, sha256: sha256))
     if let onProgress { operation.onDownloadProgress(onProgress) }
     return operation

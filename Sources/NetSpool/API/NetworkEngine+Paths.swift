@@ -7,17 +7,19 @@ extension NetworkEngine {
   /// Gets a path and waits for the answer without blocking a thread.
   public func get(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
-    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
+    cachePolicy: CachePolicy? = nil
   ) async throws -> NetworkResponse {
-    try await response(for: operation(.get, path, parameters, .none, headers, timeouts))
+    try await response(for: operation(.get, path, parameters, .none, headers, timeouts, cachePolicy))
   }
 
   /// Asks for the head of a path.
   public func head(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
-    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
+    cachePolicy: CachePolicy? = nil
   ) async throws -> NetworkResponse {
-    try await response(for: operation(.head, path, parameters, .none, headers, timeouts))
+    try await response(for: operation(.head, path, parameters, .none, headers, timeouts, cachePolicy))
   }
 
   /// Deletes a path.
@@ -26,6 +28,14 @@ extension NetworkEngine {
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
   ) async throws -> NetworkResponse {
     try await response(for: operation(.delete, path, parameters, .none, headers, timeouts))
+  }
+
+  /// Gets a path, and returns when the head of its answer is there; the body is yours to read: see ``stream(_:)-(NetworkRequest)``.
+  public func stream(
+    _ path: String, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
+  ) async throws -> NetworkStreamedResponse {
+    try await stream(operation(.get, path, parameters, .none, headers, timeouts))
   }
 
   /// Posts to a path.
@@ -54,13 +64,15 @@ extension NetworkEngine {
 
   private func operation(
     _ method: NetworkRequest.Method, _ path: String, _ parameters: NetworkRequest.Parameters,
-    _ body: NetworkRequest.Body, _ headers: NetworkRequest.Headers, _ timeouts: NetworkRequest.Timeouts
+    _ body: NetworkRequest.Body, _ headers: NetworkRequest.Headers, _ timeouts: NetworkRequest.Timeouts,
+    _ cachePolicy: CachePolicy? = nil
   ) -> NetworkOperation {
     let operation = operation(path: path, method: method, parameters: parameters)
-    if case .none = body, headers.count == 0, timeouts == .standard { return operation }
+    if case .none = body, headers.count == 0, timeouts == .standard, cachePolicy == nil { return operation }
     return operation.configure { request in
       request.headers = headers
       request.timeouts = timeouts
+      request.cachePolicy = cachePolicy
       request.body = body
     }
   }
@@ -73,10 +85,10 @@ extension NetworkEngine {
   public func get(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
-    onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
+    cachePolicy: CachePolicy? = nil, onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(.get, path, parameters, .none, headers, timeouts), onCompletion, onError)
+    send(operation(.get, path, parameters, .none, headers, timeouts, cachePolicy), onCompletion, onError)
   }
 
   /// Asks for the head of a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
@@ -84,10 +96,10 @@ extension NetworkEngine {
   public func head(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
-    onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
+    cachePolicy: CachePolicy? = nil, onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
-    send(operation(.head, path, parameters, .none, headers, timeouts), onCompletion, onError)
+    send(operation(.head, path, parameters, .none, headers, timeouts, cachePolicy), onCompletion, onError)
   }
 
   /// Deletes a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.

@@ -35,8 +35,22 @@ extension NetworkEngine {
   ) -> NetworkBatch {
     let prefetch = Prefetch(engine: self, urls: urls, each: each, completion: completion)
     let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { [self] in deliverLate($0) })
-    prefetch.fill()
+    prefetch.start(batch)
     return batch
+  }
+
+  /// The same, awaited: returns at the end, without blocking a thread. A task that is cancelled cancels it.
+  @discardableResult
+  public func prefetch<URLs: Sequence<String> & SendableMetatype>(
+    _ urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in }
+  ) async -> PrefetchSummary {
+    let summary = FirstAnswer<PrefetchSummary>()
+    let batch = prefetch(urls, each: each) { summary.give($0) }
+    return await withTaskCancellationHandler {
+      await summary.value
+    } onCancel: {
+      batch.cancel()
+    }
   }
 }
 
@@ -49,6 +63,8 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
     var pending: [UInt64: NetworkOperation] = [:]
     var summary = PrefetchSummary()
     var isFilling = false
+    /// Ends with it.
+    var batch: NetworkBatch?
     /// Nothing more is pulled: the sequence has ended, or the prefetch was cancelled.
     var isStopped = false
     var isEnded = false
@@ -76,9 +92,14 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
     self.urls = Mutex(urls.makeIterator())
   }
 
+  func start(_ batch: NetworkBatch) {
+    state.withLock { $0.batch = batch }
+    fill()
+  }
+
   /// Pulls until the window is full or the sequence has ended. One at a time: who finds another filling leaves
   /// it to that one, who looks for room again before it stops.
-  func fill() {
+  private func fill() {
     let isMine = state.withLock { state in
       defer { state.isFilling = true }
       return !state.isFilling
@@ -139,13 +160,16 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
   }
 
   private func endIfOver() {
-    let summary = state.withLock { state -> PrefetchSummary? in
+    let ended = state.withLock { state -> (summary: PrefetchSummary, batch: NetworkBatch?)? in
       guard state.isStopped, state.pending.isEmpty, !state.isEnded else { return nil }
       state.isEnded = true
-      return state.summary
+      return (state.summary, state.batch.take())
     }
-    guard let summary else { return }
+    guard let ended else { return }
     urls.withLock { $0 = nil }  // it may hold on to the batch
-    engine.deliverLate { [completion] in completion(summary) }
+    engine.deliverLate { [completion] in
+      completion(ended.summary)
+      ended.batch?.endIfOver()
+    }
   }
 }

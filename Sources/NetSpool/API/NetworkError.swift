@@ -80,6 +80,11 @@ public struct NetworkError: Error, Sendable {
     set { details[0].thrown = newValue }
   }
 
+  /// The status of the answer that is the error, or that came with it; nil without an answer.
+  public var status: Int? {
+    if case .http(let status) = underlying { status } else { response?.status }
+  }
+
   /// The number that the layer below gave.
   public internal(set) var underlying: Underlying? {
     get { details[0].underlying }

@@ -61,7 +61,7 @@ extension NetworkOperation {
   /// Adds bytes to a multipart body; the request becomes a POST if it was a GET.
   @discardableResult
   public func addData(
-    _ bytes: [UInt8], forKey key: String, mimeType: String? = nil, fileName: String? = nil
+    _ bytes: some Sequence<UInt8>, forKey key: String, mimeType: String? = nil, fileName: String? = nil
   ) -> Self {
     editMultipart { $0.addData(bytes, forKey: key, mimeType: mimeType, fileName: fileName) }
   }
@@ -111,15 +111,9 @@ extension NetworkOperation {
     set { changeTag(to: newValue) }
   }
 
-  /// The engine's when nil.
-  public var cachePolicy: CachePolicy? {
-    get { request.cachePolicy }
-    set { configure { $0.cachePolicy = newValue } }
-  }
-
-  /// Its own limits of time; those that are not set are the engine's.
-  public var timeouts: NetworkRequest.Timeouts {
-    get { request.timeouts }
-    set { configure { $0.timeouts = newValue } }
+  /// A setting of the request: see ``NetworkRequest``.
+  public subscript<Value>(dynamicMember setting: WritableKeyPath<NetworkRequest, Value>) -> Value {
+    get { request[keyPath: setting] }
+    set { configure { $0[keyPath: setting] = newValue } }
   }
 }

@@ -7,7 +7,11 @@ internal import Synchronization
 /// end: a late one gets the final event, or the last of its own. They run on the engine's delivery target and are released after it.
 /// The operation is kept alive while it is under way; there is no need to hold it.
 ///
+/// Every setting of its request is one of its own as well, until it is enqueued: `operation.retry = .none`,
+/// `operation.freezing.lane = "invoices"`.
+///
 /// Any thread may call anything here.
+@dynamicMemberLookup
 public final class NetworkOperation: @unchecked Sendable {
   // Safe because everything any thread may touch is in `shared`, under its lock, and `loop` is touched by the loop
   // thread only: whatever others call of `Scheduler`, and `move`, begins with `assertOnLoop`. It is a value that calls

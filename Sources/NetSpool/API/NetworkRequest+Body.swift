@@ -18,7 +18,27 @@ extension NetworkRequest {
     /// The request's parameters, encoded by a closure. It runs once, on the thread that enqueues.
     case custom(contentType: String, encode: @Sendable (Parameters) throws -> [UInt8])
   }
+}
 
+extension NetworkRequest.Body: ExpressibleByStringInterpolation {
+  /// Text, as ``text(_:)``.
+  public init(stringLiteral text: String) { self = .text(text) }
+
+  /// `text/plain; charset=utf-8`.
+  public static func text(_ text: String) -> Self {
+    .bytes(Array(text.utf8), contentType: "text/plain; charset=utf-8")
+  }
+
+  /// JSON text that is ready.
+  public static func json(_ text: String) -> Self { .json([UInt8](text.utf8)) }
+
+  /// Bytes of any kind, Foundation's `Data` for one, as they are, with their type.
+  public static func data(_ bytes: some Sequence<UInt8>, contentType: String? = nil) -> Self {
+    .bytes(Array(bytes), contentType: contentType)
+  }
+}
+
+extension NetworkRequest {
   /// The encoding of parameters in a body.
   public enum ParameterEncoding: Sendable, Hashable {
     /// `application/x-www-form-urlencoded`; the default.
@@ -65,14 +85,14 @@ public struct Multipart: Sendable {
 
   /// Appends bytes; with a file name a server takes them for an uploaded file.
   public mutating func addData(
-    _ bytes: [UInt8], forKey key: String, mimeType: String? = nil, fileName: String? = nil
+    _ bytes: some Sequence<UInt8>, forKey key: String, mimeType: String? = nil, fileName: String? = nil
   ) {
-    parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .bytes(bytes)))
+    parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .bytes(Array(bytes))))
   }
 
   /// Appends a field of text.
   public mutating func addField(_ text: String, forKey key: String) {
-    addData(Array(text.utf8), forKey: key)
+    addData(text.utf8, forKey: key)
   }
 
   /// Appends a file, under its base name unless another is given; it is read while the request is sent. One that is missing or unreadable ends

@@ -12,8 +12,9 @@ public struct NetworkRequest: Sendable {
   /// Equal GET and HEAD requests that are under way share one exchange; true by default. Each keeps its own `total` and its
   /// own retries; connect, headers and stall are the longest that any of them has.
   public var coalesces = true
-  /// Keeps the request on disk until the origin has answered; false by default. See
-  /// `NetworkOperation.isFreezable`.
+  /// Keeps the request on disk until the origin has answered: written before its first byte leaves, and sent
+  /// again after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD,
+  /// OPTIONS and TRACE, which change nothing. See <doc:Freezing>.
   public var isFreezable = false
   /// `url` is a path of the engine that sends it.
   var isRelative = false

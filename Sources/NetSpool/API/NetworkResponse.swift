@@ -40,6 +40,8 @@ public struct NetworkResponse: Sendable {
 
   /// The status code: 100 to 999. One beyond 599 counts as one of 5xx (RFC 9110 section 15).
   public var status: Int { parts[0].head.status }
+  /// True for 200 to 299. What ends with a completion may be 304 or a redirect that was not followed as well.
+  public var isSuccess: Bool { (200...299).contains(status) }
   /// The header fields as received, at most 128 KiB in 256 lines.
   public var headers: NetworkRequest.Headers { parts[0].head.headers }
   /// Fields that came after the body.

@@ -80,7 +80,7 @@ extension Scheduler {
       if let delay = successors.repetition.delay(operation, transfer, cause, failure: ended) {
         // The silent repetition is no user's to refuse.
         if delay > 0 { endImpatient(operation, transfer, ended, cause) }
-        return successor(of: transfer, operation, .retry(after: delay))
+        return successor(of: transfer, operation, .retry(after: delay), ended)
       }
       if let wait = connectivity.originWait(operation, ended) {
         operation.loop.transfer = nil
@@ -225,7 +225,8 @@ extension Scheduler {
 
   /// The next exchange of the same operation; its transfer goes back first.
   private func successor(
-    of transfer: Transfer, _ operation: NetworkOperation, _ next: Exchange.Next
+    of transfer: Transfer, _ operation: NetworkOperation, _ next: Exchange.Next,
+    _ failure: NetworkError? = nil
   ) -> Step {
     let history = operation.makeHistory()
     if history.firstStart == 0 { history.firstStart = transfer.exchange.startedAt }
@@ -239,6 +240,7 @@ extension Scheduler {
     }
     if case .redirect = next { cacheSide.bridge.storeRedirect(operation, transfer) }
     let part = transfer.exchange.hasStreamed ? operation.partToGoOnWith : nil
+    if case .retry = next { tellOfAttempt(operation, transfer, failure) }
     operation.loop.transfer = nil
     recycle(transfer, operation)
     guard case .retry(let seconds) = next else { return .next(next) }
@@ -249,6 +251,18 @@ extension Scheduler {
     unregister(operation)  // the rest is of use to no other
     operation.loop.cacheUse = nil
     return sinks.goOn(operation, with: part, after: seconds)
+  }
+
+  /// Another attempt follows.
+  private func tellOfAttempt(_ operation: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?) {
+    let hearers = operation.recipients.filter { $0.shared.withLock { $0.handlers.wantsAttempts } }
+    if hearers.isEmpty { return }
+    let ending = Ending(of: operation, transfer, transfer.metrics(), failure: failure)
+    guard var error = ending.refusal else { return }
+    error.attempts = operation.loop.history?.attempts ?? 1
+    for hearer in hearers {
+      context.tell(hearer, .attempt(error.attempts, error.about(hearer.sent.url)))
+    }
   }
 
   func step(_ operation: NetworkOperation, _ next: Exchange.Next) -> Step {

@@ -10,16 +10,6 @@ extension NetworkRequest {
   }
 }
 
-extension NetworkOperation {
-  /// Adds bytes to a multipart body; the request becomes a POST if it was a GET.
-  @discardableResult
-  public func addData(_ data: Data, forKey key: String, mimeType: String? = nil, fileName: String? = nil)
-    -> Self
-  {
-    addData([UInt8](data), forKey: key, mimeType: mimeType, fileName: fileName)
-  }
-}
-
 extension NetworkEngine {
   /// Makes an operation for an http or https URL, its base included, of this host or any other. Any other ends with `.invalidURL`
   /// when enqueued.
@@ -49,20 +39,15 @@ extension FileDownloadStream {
 }
 
 extension NetworkRequest.Body {
-  /// Bytes as they are, with their type; none unless told otherwise.
-  public static func data(_ data: Data, contentType: String? = nil) -> Self {
-    .bytes([UInt8](data), contentType: contentType)
-  }
-
   /// A value as JSON, `application/json`. Encoded now, once, however often it is sent.
   ///
   /// - Parameters:
-  ///   - value: may be a single string or number.
+  ///   - value: any but a string, which is taken for JSON text that is ready.
   ///   - encoder: a fresh `JSONEncoder` by default.
   /// - Throws: `EncodingError`, for instance for a number that is not finite; and what the type's own
   ///   `encode(to:)` throws.
-  public static func json(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> Self
-  {
+  @_disfavoredOverload  // bytes are JSON text that is ready
+  public static func json(_ value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws -> Self {
     .json([UInt8](try encoder.encode(value)))
   }
 
@@ -83,6 +68,46 @@ extension NetworkRequest.Body {
 }
 
 extension NetworkEngine {
+  /// Gets an http or https URL, of this host or any other, and waits for the answer without blocking a thread.
+  public func get(
+    _ url: URL, parameters: NetworkRequest.Parameters = [:], headers: NetworkRequest.Headers = [:],
+    timeouts: NetworkRequest.Timeouts = .init()
+  ) async throws -> NetworkResponse {
+    let operation = operation(url: url, parameters: parameters)
+    operation.headers = headers
+    operation.timeouts = timeouts
+    return try await response(for: operation)
+  }
+
+  /// Gets a path, and decodes its answer: `try await engine.get("users/7", as: User.self)`. Throws what
+  /// ``NetworkResponse/decoded(as:decoder:)-(_,JSONDecoder)`` throws as well.
+  public func get<Value: Decodable>(
+    _ path: String, as type: Value.Type, parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
+    decoder: JSONDecoder = JSONDecoder()
+  ) async throws -> Value {
+    try await get(path, parameters: parameters, headers: headers, timeouts: timeouts)
+      .decoded(as: type, decoder: decoder)
+  }
+
+  /// Downloads to a file: see ``download(_:to:sha256:headers:onProgress:)``.
+  ///
+  /// - Throws: `.invalidConfiguration` when `file` does not name a file, and what that one throws.
+  @discardableResult
+  public func download(
+    _ url: URL, to file: URL, sha256: String? = nil, headers: NetworkRequest.Headers = [:],
+    onProgress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws -> NetworkResponse {
+    guard file.isFileURL else {
+      throw NetworkError(code: .invalidConfiguration, reason: "download: not a file URL")
+    }
+    return try await download(
+      url.absoluteString, to: file.path, sha256: sha256, headers: headers, onProgress: onProgress)
+  }
+
+  /// Removes what is stored for a URL: see ``removeCached(url:)-(String)``.
+  public func removeCached(url: URL) { removeCached(url: url.absoluteString) }
+
   /// Makes an engine for a base URL: its text as ``NetworkEngine/init(url:configuration:)`` takes it.
   public convenience init(url: URL, configuration: Configuration = .init()) throws(NetworkError) {
     try self.init(url: url.absoluteString, configuration: configuration)

@@ -98,15 +98,17 @@ extension OriginState {
 
   /// Chooses the answer. A closure is called on the origin's thread, outside the lock.
   func answer(_ request: RecordedRequest) -> Answer {
-    switch book.withLock({ $0.routes.take(request.path) }) {
+    switch book.withLock({ $0.routes.take(request.path, request.method) }) {
     case .fixed(let answer): answer
     case .made(let closure): closure(request)
     }
   }
 
   /// An answer that does not wait for the body.
-  func earlyAnswer(_ request: @autoclosure () -> RecordedRequest, path: String) -> Answer? {
-    let (early, closure) = book.withLock { ($0.routes.takeEarly(path), $0.routes.headClosure(path)) }
+  func earlyAnswer(
+    _ request: @autoclosure () -> RecordedRequest, path: String, method: String
+  ) -> Answer? {
+    let (early, closure) = book.withLock { ($0.routes.takeEarly(path, method), $0.routes.headClosure(path)) }
     return early ?? closure?(request())
   }
 }

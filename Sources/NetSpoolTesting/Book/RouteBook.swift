@@ -9,7 +9,9 @@ struct RouteBook {
     case made(AnswerClosure)
   }
 
-  private var routes: [String: Route] = [:]
+  private struct Target: Hashable { let path: String, method: String? }
+
+  private var routes: [Target: Route] = [:]
   /// Longest first.
   private var prefixes: [(prefix: String, route: Route)] = []
   private var pathQueues: [String: AnswerQueue] = [:]
@@ -17,7 +19,10 @@ struct RouteBook {
   private var heads: [String: @Sendable (RecordedRequest) -> Answer?] = [:]
   var fallback = Route.fixed(.text("no answer is scripted for this path\n", status: 404))
 
-  mutating func set(_ path: String, _ route: Route?) { routes[path] = route }
+  /// - Parameter method: nil: any.
+  mutating func set(_ path: String, _ method: String?, _ route: Route) {
+    routes[Target(path: path, method: method)] = route
+  }
 
   mutating func set(prefix: String, _ route: Route) {
     prefixes.removeAll { $0.prefix == prefix }
@@ -36,17 +41,17 @@ struct RouteBook {
   mutating func removeAll() { self = RouteBook() }
 
   /// Takes the answer of a whole request.
-  mutating func take(_ path: String) -> Route {
+  mutating func take(_ path: String, _ method: String) -> Route {
     if let answer = pathQueues[path]?.take() { return .fixed(answer) }
-    if let route = route(path) { return route }
+    if let route = route(path, method) { return route }
     if let answer = queue.take() { return .fixed(answer) }
     return fallback
   }
 
   /// Takes an answer that does not wait for the body; nil when there is none for this path.
-  mutating func takeEarly(_ path: String) -> Answer? {
-    guard let answer = peek(path), answer.isForHead else { return nil }
-    guard case .fixed(let taken) = take(path) else { return nil }
+  mutating func takeEarly(_ path: String, _ method: String) -> Answer? {
+    guard let answer = peek(path, method), answer.isForHead else { return nil }
+    guard case .fixed(let taken) = take(path, method) else { return nil }
     return taken
   }
 
@@ -61,9 +66,9 @@ struct RouteBook {
     return fault.action
   }
 
-  private func peek(_ path: String) -> Answer? {
+  private func peek(_ path: String, _ method: String) -> Answer? {
     if let answer = pathQueues[path]?.first { return answer }
-    if let route = route(path) {
+    if let route = route(path, method) {
       guard case .fixed(let answer) = route else { return nil }
       return answer
     }
@@ -72,8 +77,9 @@ struct RouteBook {
     return answer
   }
 
-  private func route(_ path: String) -> Route? {
-    routes[path] ?? prefixes.first { path.hasPrefix($0.prefix) }?.route
+  private func route(_ path: String, _ method: String) -> Route? {
+    routes[Target(path: path, method: method)] ?? routes[Target(path: path, method: nil)]
+      ?? prefixes.first { path.hasPrefix($0.prefix) }?.route
   }
 }
 

@@ -28,7 +28,8 @@ extension OriginConnection {
     requestCount += 1
     phase = .body
     var exchange = exchange
-    let early = state.earlyAnswer(exchange.recorded(connection: number), path: exchange.path)
+    let early = state.earlyAnswer(
+      exchange.recorded(connection: number), path: exchange.path, method: exchange.head.method)
     exchange.bodyFault = early?.requestBodyFault
     exchange.early = early
     self.exchange = exchange

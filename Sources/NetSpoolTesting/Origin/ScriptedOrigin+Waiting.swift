@@ -166,6 +166,9 @@ extension ScriptedOrigin {
   /// The requests in the order in which they were read, up to ``OriginLimits/keptRequestsMax`` of the latest.
   public var requests: [RecordedRequest] { state.readLog(\.requests) }
 
+  /// The requests that had this path, whatever their query.
+  public func requests(for path: String) -> [RecordedRequest] { requests.filter { $0.path == path } }
+
   /// The number of requests that were read, kept or not.
   public var requestCount: Int { state.readLog(\.requestCount) }
 

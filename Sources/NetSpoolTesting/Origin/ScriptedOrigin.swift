@@ -96,12 +96,15 @@ extension ScriptedOrigin {
     state.changeRoutes { $0.enqueue(answers, path: path) }
   }
 
-  /// Answers every request to this path, whatever its query, with the same answer.
-  public func on(_ path: String, _ answer: Answer) { state.changeRoutes { $0.set(path, .fixed(answer)) } }
+  /// Answers every request to this path, whatever its query, with the same answer; with a method, only those of it.
+  public func on(_ path: String, method: String? = nil, _ answer: Answer) {
+    state.changeRoutes { $0.set(path, method, .fixed(answer)) }
+  }
 
-  /// Answers every request to this path with what the closure makes of it, on the origin's thread.
-  public func on(_ path: String, _ closure: @escaping AnswerClosure) {
-    state.changeRoutes { $0.set(path, .made(closure)) }
+  /// Answers every request to this path with what the closure makes of it, on the origin's thread; with a method, only
+  /// those of it.
+  public func on(_ path: String, method: String? = nil, _ closure: @escaping AnswerClosure) {
+    state.changeRoutes { $0.set(path, method, .made(closure)) }
   }
 
   /// Answers every request whose path begins with this prefix.

@@ -40,17 +40,38 @@ public struct RecordedRequest: Sendable {
   public var query: String? {
     target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
   }
+  /// The values of the query, decoded, by their names; of several with one name the first.
+  public var parameters: [String: String] {
+    let pairs = (query ?? "").split(separator: "&").map { pair in
+      pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(Self.decoded)
+    }
+    return Dictionary(pairs.map { ($0[0], $0.count > 1 ? $0[1] : "") }) { first, _ in first }
+  }
   /// The header fields in the order and case in which they came.
   public var headers: [HeaderField] { head.headers }
   /// The version of HTTP.
   public var version: Version { head.version }
   /// The head's bytes, from the method to the blank line; of an HTTP/2 request, as HTTP/1.1 would have written it.
   public var headBytes: [UInt8] { head.bytes }
+  /// The body as JSON; nil when it is none.
+  public var json: AnswerJSON? { AnswerJSON(reading: text) }
   /// The body as text.
   public var text: String { String(decoding: body, as: UTF8.self) }
 
   /// The first value of this header field, its name compared without case.
   public func header(_ name: String) -> String? { headers.first(name) }
+
+  /// As HTML forms are read: `+` is a blank.
+  private static func decoded(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = text.utf8
+    while let byte = rest.popFirst() {
+      let digits = byte == UInt8(ascii: "%") ? UInt8(String(Substring(rest.prefix(2))), radix: 16) : nil
+      if digits != nil { rest = rest.dropFirst(2) }
+      bytes.append(digits ?? (byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
 
   init(head: RequestHead, path: String, reader: BodyReader, connection: Int, index: Int) {
     self.head = head

@@ -27,6 +27,41 @@ struct ConvenienceTests {
     #expect(error?.reason?.contains("url:") == true)
   }
 
+  @Test func `every setting of a request is one of its operation`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("made", status: 503))
+      let heard = Journal<Int>()
+      let operation = engine.operation(path: "a").onAttempt { attempts, error in
+        heard.add(attempts * 1_000 + (error.status ?? 0))
+      }
+      operation.retry = .attempts(3, pause: .zero)
+      operation.headers["X-A"] = "1"
+      operation.freezing.lane = "b"
+      operation.cachePolicy = .reload
+      #expect(operation.request.freezing.lane == "b" && operation.request.cachePolicy == .reload)
+      let error = await #expect(throws: NetworkError.self) { try await engine.response(for: operation) }
+      #expect(error?.status == 503 && error?.attempts == 3)
+      #expect(heard.entries == [1_503, 2_503])
+      #expect(origin.requests.map { $0.header("X-A") } == ["1", "1", "1"])
+    }
+  }
+
+  @Test func `bodies are text, JSON or bytes of any kind`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a") { .text(($0.header("Content-Type") ?? "none") + " " + $0.text) }
+      #expect(try await engine.post("a", body: "é").text == "text/plain; charset=utf-8 é")
+      let answer = try await engine.put("a", body: .json(#"{"a":1}"#))
+      #expect(answer.isSuccess && answer.text == #"application/json {"a":1}"#)
+      #expect(origin.requests.last?.json?["a"] == 1)
+      #expect(try await engine.post("a", body: .data("abc".utf8, contentType: "a/b")).text == "a/b abc")
+      var pieces = ""
+      for try await piece in try await engine.stream("a", headers: ["Content-Type": "c/d"]).body {
+        pieces += String(decoding: piece, as: UTF8.self)
+      }
+      #expect(pieces == "c/d ")
+    }
+  }
+
   @Test func `fields and limits of one call go with it`() async throws {
     try await withEngine { engine, origin in
       origin.on("/held", .noAnswer)

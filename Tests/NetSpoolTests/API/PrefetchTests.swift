@@ -51,6 +51,28 @@ struct PrefetchTests {
     }
   }
 
+  @Test func `it can be awaited, and a task that is cancelled cancels it`() async throws {
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/", .text("1234"))
+      let base = origin.url("/")
+      let summary = await engine.prefetch([base + "1", "nonsense", base + "2"])
+      #expect(summary.succeeded == 2 && summary.failed == 1 && !summary.wasCancelled)
+      let task = Task { await engine.prefetch((0...).lazy.map { base + "\($0)" }) }
+      #expect(await origin.waitForRequests(100))
+      task.cancel()
+      #expect(await task.value.wasCancelled)
+    }
+  }
+
+  @Test func `its batch ends with it`() async throws {
+    try await withEngine { engine, origin in
+      let outcome = Outcome()
+      let batch = engine.prefetch([origin.url("/")], completion: outcome.set)
+      #expect(await batch.results.isEmpty)
+      #expect(await outcome.summary.failed == 1)
+    }
+  }
+
   @Test func `an endless one ends with its engine`() async throws {
     try await withEngine { engine, origin in
       origin.fallback(.text("1234"))

@@ -7,14 +7,15 @@ extension LoopContext {
     guard let operation = transfer.exchange.owner as? NetworkOperation else { return }
     // The body of a redirect, or of an answer that is asked for again, is nobody's progress.
     let delivered = operation.loop.history?.delivered ?? (received: 0, sent: 0)
+    let before = bytesBefore(operation, transfer)
     let hasReceived =
-      transfer.bodyBytes > max(transfer.exchange.reportedBytes, delivered.received)
+      before + transfer.bodyBytes > max(transfer.exchange.reportedBytes, delivered.received)
       && transfer.bodyUse != .discard
     let hasSent = transfer.exchange.bytesSent > max(transfer.exchange.reportedSent, delivered.sent)
     guard hasReceived || hasSent else { return }
-    transfer.exchange.reportedBytes = transfer.bodyBytes
+    transfer.exchange.reportedBytes = before + transfer.bodyBytes
     transfer.exchange.reportedSent = transfer.exchange.bytesSent
-    let received = progress(transfer.bodyBytes, of: transfer.exchange.bytesExpected, transfer)
+    let received = progress(transfer.bodyBytes, of: transfer.exchange.bytesExpected, transfer, behind: before)
     let sent = progress(transfer.exchange.bytesSent, of: transfer.exchange.bytesToSend, transfer)
     operation.forEachRecipient { recipient in
       let wants = recipient.wantedProgress
@@ -35,14 +36,27 @@ extension LoopContext {
       }
       if wants.download {
         let total = transfer.exchange.bytesExpected ?? received
-        tell(recipient, .download(progress(received, of: total, transfer)))
+        let before = bytesBefore(operation, transfer)
+        tell(recipient, .download(progress(received, of: total, transfer, behind: before)))
       }
     }
   }
 
-  private func progress(_ done: Int64, of total: Int64?, _ transfer: Transfer) -> TransferProgress {
+  private func progress(
+    _ done: Int64, of total: Int64?, _ transfer: Transfer, behind before: Int64 = 0
+  ) -> TransferProgress {
     let seconds = Double(max(1, MonotonicClock.now - transfer.exchange.startedAt)) / 1e6
-    return TransferProgress(done: done, total: total, bytesPerSecond: Double(done) / seconds)
+    return TransferProgress(
+      done: before + done, total: total.map { before + $0 }, bytesPerSecond: Double(done) / seconds)
+  }
+
+  /// The place at which the rest of a body begins that broke off before: its progress is that of the whole.
+  private func bytesBefore(_ operation: NetworkOperation, _ transfer: Transfer) -> Int64 {
+    guard let head = transfer.exchange.head, head.status == 206, operation.sent.hasExtras,
+      operation.sent.extra.resumes
+    else { return 0 }
+    let place = head.headers.first("Content-Range").flatMap { ContentRange.parse(Array($0.utf8)[...])?.range }
+    return place?.lowerBound ?? 0
   }
 }
 

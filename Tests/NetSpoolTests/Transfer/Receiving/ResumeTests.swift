@@ -15,9 +15,9 @@ import Testing
     folder = try TestFolder()
   }
 
-  private func fetch(_ etag: String = "\"a\"", bytesMin: Int64 = 0, sha256: String? = nil) throws -> Result<
-    NetworkResponse, NetworkError
-  > {
+  private func fetch(
+    bytesMin: Int64 = 0, sha256: String? = nil, seen: Journal<TransferProgress> = .init()
+  ) throws -> Result<NetworkResponse, NetworkError> {
     let queue = try NetworkQueue()
     defer { queue.close() }
     var configuration = NetworkEngine.Configuration()
@@ -28,6 +28,7 @@ import Testing
     operation.addDownloadStream(
       FileDownloadStream(
         path: folder["file"], resume: true, partBytesMin: bytesMin, sha256: sha256, digests: true))
+    operation.onDownloadProgress { seen.add($0) }
     return Result { () throws(NetworkError) in try engine.wait(for: operation) }
   }
 
@@ -61,6 +62,16 @@ import Testing
     var digest = SHA256()
     digest.update(whole.rawBytes)
     #expect(response.streams.first?.sha256 == Hexadecimal.text(digest.finish()))
+  }
+
+  @Test func `progress is that of the whole, and begins at the part`() throws {
+    try breakOff()
+    let part = Int64(try folder.read("file.netspool-part").count)
+    offer("\"a\"")
+    let seen = Journal<TransferProgress>()
+    _ = try fetch(seen: seen).get()
+    #expect(seen.entries.allSatisfy { $0.total == Int64(Self.count) && $0.done >= part - 65_536 })
+    #expect(seen.entries.last?.fraction == 1)
   }
 
   @Test func `a file that has changed begins anew`() throws {

@@ -4,21 +4,17 @@ import NetSpool
 struct BulkJob {
   static func main() async throws {
     let engine = try NetworkEngine()
-    var cache = CacheConfiguration()
-    cache.directory = CommandLine.arguments[1]
+    var cache = CacheConfiguration(
+      directory: CommandLine.arguments[1])
     cache.bytesMax = 20 << 30
     try engine.useCache(cache)
 
     // The list is read as it is needed.
     let urls = AnySequence { AnyIterator { readLine() } }
-    let summary = await withCheckedContinuation { ended in
-      engine.prefetch(urls) { result in
-        guard case .failure(let error) = result.outcome
-        else { return }
-        print(result.url, error)
-      } completion: { summary in
-        ended.resume(returning: summary)
-      }
+    let summary = await engine.prefetch(urls) { result in
+      guard case .failure(let error) = result.outcome
+      else { return }
+      print(result.url, error)
     }
     print(summary.succeeded, "fetched,", summary.failed, "failed")
 

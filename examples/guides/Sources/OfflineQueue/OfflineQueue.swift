@@ -17,7 +17,7 @@ struct OfflineQueue {
 
     while let text = readLine() {
       let note = engine.operation(path: "notes", method: .post)
-        .setBody(try .json(encoding: Note(text: text)))
+        .setBody(try .json(Note(text: text)))
       note.tag = "notes"
       let ticket = try await engine.frozenTicket(for: note)
       print("note", ticket.id, "is on the disk")

@@ -23,8 +23,7 @@ struct Flickr {
   static func main() async throws {
     let words = CommandLine.arguments
     let engine = try NetworkEngine()
-    var cache = CacheConfiguration()
-    cache.directory = words[2]
+    var cache = CacheConfiguration(directory: words[2])
     try engine.useCache(cache)
     let flickr = Flickr(engine: engine, api: words.count > 3 ? words[3] : "https://api.flickr.com")
     for photo in try await flickr.photos(of: words[1]) { flickr.show(photo) }

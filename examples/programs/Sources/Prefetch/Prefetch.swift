@@ -7,8 +7,7 @@ import NetSpool
 struct Prefetch {
   static func main() async throws {
     let engine = try NetworkEngine()
-    var cache = CacheConfiguration()
-    cache.directory = CommandLine.arguments[1]
+    var cache = CacheConfiguration(directory: CommandLine.arguments[1])
     try engine.useCache(cache)
     let top = Task { await show(engine.configuration.queue) }
     let summary = await withCheckedContinuation { continuation in

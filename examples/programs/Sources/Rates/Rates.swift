@@ -14,8 +14,7 @@ struct Rates {
   static func main() async throws {
     let words = CommandLine.arguments
     let engine = try NetworkEngine()
-    var cache = CacheConfiguration()
-    cache.directory = words[2]
+    var cache = CacheConfiguration(directory: words[2])
     try engine.useCache(cache)
     let response = try await engine.response(for: NetworkRequest(url: words[1]))
     let answer = try response.decoded(as: Answer.self)

@@ -11,8 +11,7 @@ struct Thumbnails {
   static func main() async throws {
     let folder = CommandLine.arguments[1]
     let engine = try NetworkEngine()
-    var cache = CacheConfiguration()
-    cache.directory = folder + "/cache"
+    var cache = CacheConfiguration(directory: folder + "/cache")
     try engine.useCache(cache)
     // The queue and the decoders have their limits: all that come may wait.
     await withTaskGroup { group in

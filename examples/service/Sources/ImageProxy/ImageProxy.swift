@@ -19,13 +19,11 @@ struct ImageProxy {
     let environment = Environment()
     let data = environment.get("DATA") ?? "."
     let images = try engine(environment.get("UPSTREAM") ?? "127.0.0.1:9000")
-    var cache = CacheConfiguration()
-    cache.directory = data + "/cache"
+    var cache = CacheConfiguration(directory: data + "/cache")
     try images.useCache(cache)
 
     let hooks = try engine(environment.get("HOOKS") ?? "127.0.0.1:9000")
-    var freezing = FreezeConfiguration()
-    freezing.directory = data + "/hooks"
+    var freezing = FreezeConfiguration(directory: data + "/hooks")
     try hooks.useFreezing(freezing)
 
     let application = Application(
