@@ -20,10 +20,8 @@ public final class NetworkOperation: @unchecked Sendable {
   /// Unique in the process.
   public let id: UInt64
   let engine: NetworkEngine
-  /// The loop that has it, of several: the thread that enqueues writes it, and then each loop that hands it on.
-  let loopNumber = Atomic<UInt8>(0)
-  /// With several loops: how many of `SharedSweeps` had begun when it was enqueued.
-  let sweepsBefore = Atomic<UInt32>(0)
+  /// The loop that has it to its end, of several; see `port`.
+  let loopNumber = Atomic(unplaced)
   /// The request as its engine made it; `request` is what became of it.
   let original: NetworkRequest
   let shared = Mutex(Shared())

@@ -5,7 +5,7 @@ internal import Synchronization
 enum Step {
   // Before the exchange, in the order in which they are taken.
 
-  /// Comes into the queue, unless its user holds it, its origin is another loop's, or it is to be frozen.
+  /// Comes into the queue, unless its user holds it or it is to be frozen.
   case enter
   /// Looks for an equal request to share with. `isAsked`: the cache has been asked before.
   case share(isAsked: Bool)
@@ -47,9 +47,6 @@ enum Step {
   indirect case withdraw(NetworkError)
   case pause
   case freeze
-  /// Goes to the loop where its origin is, or where an equal request has gone.
-  case goBack
-  case goAfter(NetworkOperation)
   /// All is done: it is in its line, on the wire or with another, or has ended.
   case done
 }
@@ -84,7 +81,7 @@ extension Scheduler {
     var step = first
     while true {
       switch consume step {
-      // First what belongs to a store of frozen requests or to another loop: for that nothing is looked for here.
+      // First what belongs to a store of frozen requests: for that nothing is looked for here.
       case .enter: step = operation.withSent { enter(operation, $0) }
       // Before the cache is asked: of a thousand equal requests one asks.
       case .share(let isAsked): step = operation.withSent { coalescer.share(operation, $0, isAsked: isAsked) }
@@ -117,8 +114,6 @@ extension Scheduler {
       case .withdraw(let failure): return withdraw(operation, failure)
       case .pause: return move(operation, to: .paused)
       case .freeze: return operation.withSent { freeze(operation, $0) }
-      case .goBack: return goBack(operation)
-      case .goAfter(let leader): return follow(leader, operation)
       case .done: return
       }
     }
@@ -161,7 +156,6 @@ extension Scheduler {
 
   private func enter(_ operation: NetworkOperation, _ request: NetworkRequest) -> Step {
     if operation.loop.isHeld { return .pause }
-    if operation.loop.origin == nil { return .goBack }
     return request.isFreezable ? .freeze : .share(isAsked: false)
   }
 

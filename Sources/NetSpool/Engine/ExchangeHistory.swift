@@ -52,14 +52,9 @@ final class ExchangeHistory {
   var refusesExpect = false
   /// How many addresses were given up for the connection that is being made, and what they took of its limit.
   var failover: (count: Int, spent: Microseconds) = (0, 0)
-  private(set) var queueDeadline: TimerTable.Key?
+  var queueDeadline: TimerTable.Key?
   /// Runs when its own total is shorter than that of the exchange it shares.
-  private(set) var ownTotal: TimerTable.Key?
-  /// When the two end; on its way to another loop without the timers.
-  private(set) var ends: (queue: Microseconds?, total: Microseconds?)
-
-  /// The loop where equal requests find it, if that is not its own: it has been handed over.
-  var isFoundAt: Int?
+  var ownTotal: TimerTable.Key?
 
   init(_ request: NetworkRequest) {
     target = Target(url: request.url, method: request.method, headers: request.headers)
@@ -68,19 +63,6 @@ final class ExchangeHistory {
   /// What is asked for is what the request says, whatever else there is to remember.
   func asksWhatItSays(_ request: NetworkRequest) -> Bool {
     redirects == nil && authentication.credential == nil && target.url == request.url
-  }
-
-  func setQueueDeadline(_ timer: TimerTable.Key, at end: Microseconds) {
-    (queueDeadline, ends.queue) = (timer, end)
-  }
-
-  func setOwnTotal(_ timer: TimerTable.Key, at end: Microseconds) { (ownTotal, ends.total) = (timer, end) }
-
-  /// Stops the timers, as it leaves their loop.
-  func stopTimers(_ timers: TimerTable) {
-    if !timers.cancel(queueDeadline) { ends.queue = nil }
-    if !timers.cancel(ownTotal) { ends.total = nil }
-    (queueDeadline, ownTotal) = (nil, nil)
   }
 
   /// The name is known, or the operation waits for it no more; the time counts against the total.

@@ -93,8 +93,20 @@ extension NetworkEngine {
   private func endOperations(deadline: Duration, done: @escaping @Sendable () -> Void) {
     // Nothing runs, but what ended without the loop may be on its way to its closures.
     guard driver.isStarted else { return deliverLate(done) }
-    if !driver.isAlone { return shutDownEverywhere(deadline: deadline, done: done) }
-    if !perform({ [self] core in core.shutDown(self, deadline: deadline, done: done) }) { done() }
+    let countdown = Countdown(1) { [self] in deliverLate(done) }
+    driver.performEverywhere(of: id) { [self] core in
+      core.shutDown(self, deadline: deadline, countdown)
+    } done: { [self] in
+      Scheduler.leaveFrozen(self, deadline: deadline) { countdown.signal() }
+    }
+  }
+
+  /// Any thread: ends every operation of this engine that is enqueued by now and matches, on whatever loop.
+  func cancelAll(_ failure: NetworkError, where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
+    defer { endFollowUps(failure, where: matches) }
+    driver.performEverywhere(of: id) { [self] core in
+      core.cancelAll(failure) { $0.engine === self && matches($0) }
+    }
   }
 }
 

@@ -36,8 +36,6 @@ extension NetworkOperation {
     var isSuccess = false
     /// Others wait for it.
     var hasDependents = false
-    /// Of several loops one may have been told something of it.
-    var wasAddressed = false
     /// True if the completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
@@ -145,8 +143,6 @@ extension NetworkOperation {
     var hasAwaitedValidation = false
     /// True if it has waited for another process's question, which came to nothing, and does not do so again.
     var hasAwaitedClaim = false
-    /// True if it has looked for an equal request on another loop, and does not do so again.
-    var hasFollowed = false
     /// True if it was cancelled before the queue knew it.
     var isCancelledEarly = false
     /// True if it was paused before it came into the queue.
@@ -301,10 +297,8 @@ extension NetworkOperation {
   /// Any thread.
   func requestCancel() {
     let wasReady = end(with: .failure(NetworkError(.cancelled))) { $0.state == .ready }
-    if !wasReady { cancelOnLoop() }
+    if !wasReady { engine.driver.cancel(self) }
   }
-
-  func cancelOnLoop() { engine.driver.cancel(self) }
 }
 
 extension NetworkError {

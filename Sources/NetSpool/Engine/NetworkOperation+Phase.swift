@@ -88,8 +88,6 @@ struct OperationTable: ~Copyable {
 
   /// When the last came, a little later than the one before.
   var lastSubmittedAt: Microseconds = 0
-  /// The parties that are on their way to other loops, from the end of the turn on.
-  var departing: [Party] = []
   /// The sweeps under way.
   private var sweeps: [OperationSweep] = []
 
@@ -148,13 +146,6 @@ struct OperationTable: ~Copyable {
     return nil
   }
 
-  /// Has the sweeps that have not come to a leaving operation do now what they would do then.
-  func meetSweeps(_ operation: NetworkOperation) {
-    for sweep in sweeps where operation.loop.submittedAt <= sweep.until && sweep.matches(operation) {
-      sweep.body(operation)
-    }
-  }
-
   /// Returns those that match, collected first: the caller is about to end some of them.
   func all(where matches: (NetworkOperation) -> Bool = { _ in true }) -> [NetworkOperation] {
     var found: [NetworkOperation] = []
@@ -188,12 +179,9 @@ extension Scheduler {
     case .ready: operations.insert(operation)
     case .waiting(let waiting): leave(waiting, operation)
     case .running: seats.leave(operation)
-    case .sharing(let leader):
-      leader.makeExtras().waitersLeft -= 1
-      forgetWaiter(operation, of: leader)
+    case .sharing(let leader): leader.makeExtras().waitersLeft -= 1
     case .following(let leader, let playback):
       leader.makeExtras().waitersLeft -= 1
-      forgetWaiter(operation, of: leader)
       seats.rooms.giveStreams(operation.engine)
       if case .playing = operation.loop.phase { break }
       playback.stop()
@@ -249,22 +237,12 @@ extension Scheduler {
       seats.rooms.takeStreams(operation.engine)
       sinks.watch.begin(operation)
     case .publishing: seats.rooms.takeStreams(operation.engine)
-    case .ready: operations.remove(operation)
     case .ended:
       sinks.watch.end(operation)
       operation.loop.extras?.lateBody = nil
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
-    case .waiting(.others), .deciding, .frozen: break
-    }
-  }
-
-  /// Forgets a waiter that goes its own way: it may come to another loop, where no other may look at it.
-  private func forgetWaiter(_ operation: NetworkOperation, of leader: NetworkOperation) {
-    if isAlone { return }
-    switch operation.loop.phase {
-    case .ended, .ready: return
-    default: leader.loop.extras?.waiters.removeAll { $0 === operation }
+    case .ready, .waiting(.others), .deciding, .frozen: break
     }
   }
 

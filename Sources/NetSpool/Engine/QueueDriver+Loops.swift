@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Which loop of a queue has what. An origin lives on one of them, by its name alone; so equal requests meet there, and so do
-/// all who share its width.
+/// Which loop of a queue has what. An operation is on the loop of its first URL's origin to its end, wherever it is redirected;
+/// so equal requests meet there, and so do all who share the origin's width.
 extension QueueDriver {
   /// With as many loops as the settings say and the process's descriptors allow.
   convenience init(_ settings: NetworkQueue.Configuration) {
@@ -17,7 +17,7 @@ extension QueueDriver {
   }
 
   func number(for url: String, of engine: NetworkEngine) -> Int {
-    if isAlone { return 0 }
+    if loops.count == 1 { return 0 }
     if engine.handleSettings.keepsCookies { return Int(engine.id % UInt64(loops.count)) }
     if let length = PlainURL.canonicalOriginLength(url) {
       return number(of: url.utf8.span.extracting(first: length))
@@ -34,17 +34,6 @@ extension QueueDriver {
   func number(for operation: NetworkOperation) -> Int {
     let request = operation.request
     return request.isFreezable ? home.number : number(for: request.url, of: operation.engine)
-  }
-
-  /// The thread that enqueues: the loop that will have it. One that the home loop has heard of comes there, and is sent on.
-  func place(_ operation: NetworkOperation) -> LoopPort {
-    operation.sweepsBefore.store(sweeps.latest, ordering: .relaxed)
-    let number = number(for: operation)
-    return operation.shared.withLock { shared in
-      if shared.wasAddressed { return port(of: home) }
-      operation.loopNumber.store(UInt8(number), ordering: .releasing)
-      return port(of: loops[number])
-    }
   }
 
   // MARK: All of them
@@ -75,28 +64,28 @@ extension QueueDriver {
 }
 
 extension NetworkOperation {
-  /// The way to the loop that has it now. Any thread; by the time something arrives there it may have gone on to another.
+  /// No loop has it yet.
+  static let unplaced = UInt8.max
+
+  /// The way to its loop, which is found when it is asked for first and is its own from then on. Any thread.
   var port: LoopPort {
     let driver = engine.driver
-    if driver.isAlone { return driver.port(of: driver.home) }
-    shared.withLock { $0.wasAddressed = true }
-    return driver.port(of: driver.loops[Int(loopNumber.load(ordering: .acquiring))])
+    if driver.loops.count == 1 { return driver.port(of: driver.home) }
+    var number = loopNumber.load(ordering: .acquiring)
+    if number == Self.unplaced {
+      let found = UInt8(driver.number(for: self))
+      let (isPlaced, other) = loopNumber.compareExchange(
+        expected: number, desired: found, ordering: .acquiringAndReleasing)
+      number = isPlaced ? found : other
+    }
+    return driver.port(of: driver.loops[Int(number)])
   }
 
-  /// Any thread: runs a closure on the loop that has it, behind everything that its engine has sent there before; without
-  /// `inLine` behind everything.
+  /// Any thread: runs a closure on its loop, behind everything that its engine has sent there before; without `inLine` behind
+  /// everything.
   @discardableResult
   func perform(inLine: Bool = true, _ action: @escaping QueueDriver.Action) -> Bool {
-    port.perform(of: inLine ? engine.id : nil) { [self] core in
-      if core.port.has(self) { action(core) } else { perform(inLine: inLine, action) }
-    }
-  }
-}
-
-extension LoopPort {
-  /// True for an operation that is this loop's, or on its way there: its own thread alone hands it on.
-  func has(_ operation: NetworkOperation) -> Bool {
-    driver.isAlone || operation.loopNumber.load(ordering: .acquiring) == UInt8(loop.number)
+    port.perform(of: inLine ? engine.id : nil, action)
   }
 }
 
@@ -107,7 +96,8 @@ extension QueueDriver {
     performEverywhere {
       parts.origins.withLock { [snapshot = $0.snapshot()] in $0 += snapshot.origins }
     } done: { [self] in
-      let busiest = parts.origins.withLock { $0 }.sorted { a, b in
+      let all = parts.origins.withLock { Dictionary($0.map { ($0.origin, $0) }) { $0.joined(by: $1) } }
+      let busiest = all.values.sorted { a, b in
         (a.running, a.waiting, b.origin) > (b.running, b.waiting, a.origin)
       }
       done(NetworkQueue.Snapshot(activity: activity, origins: busiest))
@@ -116,5 +106,20 @@ extension QueueDriver {
 
   private final class Parts: Sendable {
     let origins = Mutex<[NetworkQueue.OriginSnapshot]>([])
+  }
+}
+
+extension NetworkQueue.OriginSnapshot {
+  /// With the same origin on another loop, where redirects have led to it.
+  fileprivate func joined(by other: Self) -> Self {
+    var both = self
+    both.width += other.width
+    both.running += other.running
+    both.waiting += other.waiting
+    both.connections += other.connections
+    both.pace = pace ?? other.pace
+    both.quiet = [quiet, other.quiet].compactMap(\.self).max()
+    both.health = health ?? other.health
+    return both
   }
 }

@@ -9,18 +9,7 @@ final class QueueDriver: Sendable {
   enum Command: Sendable {
     case submit(NetworkOperation)
     case cancel(NetworkOperation)
-    /// From another loop.
-    case arrive(Party)
     case perform(Action, of: UInt64?)
-
-    /// The operations that it brings to the loop.
-    var arriving: [NetworkOperation] {
-      switch self {
-      case .submit(let operation): [operation]
-      case .arrive(let party): party.all
-      case .cancel, .perform: []
-      }
-    }
 
     /// Instead of an engine: what the queue's own threads have to say, which has its turn as an engine's has.
     static let house = UInt64.max
@@ -29,7 +18,6 @@ final class QueueDriver: Sendable {
     var engine: UInt64? {
       switch self {
       case .submit(let operation), .cancel(let operation): operation.engine.id
-      case .arrive(let party): party.leader.engine.id
       case .perform(_, let engine): engine
       }
     }
@@ -71,8 +59,6 @@ final class QueueDriver: Sendable {
   #if Metrics
   let gauges = QueueGauges()
   #endif
-  /// What is being done to many operations, for those that go from loop to loop meanwhile.
-  let sweeps = SharedSweeps()
   /// A thread can be joined once: several who close it do so one after the other.
   private let closing = Mutex(())
 
@@ -85,12 +71,9 @@ final class QueueDriver: Sendable {
     width = count == 1 ? nil : SharedWidth(limit: settings.maximumConcurrent, loops: count)
   }
 
-  /// A single loop has everything.
-  var isAlone: Bool { loops.count == 1 }
-
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
-    let port = isAlone ? port(of: home) : place(operation)
+    let port = operation.port
     if let failure = port.startIfNeeded() { return failure }
     guard pending.add(1, ordering: .relaxed).newValue <= limit else {
       pending.subtract(1, ordering: .relaxed)

@@ -138,10 +138,9 @@ struct LoopPort: Sendable {
     } catch {
       loop.didFail(error)
       for command in loop.mailbox.close() {
-        for operation in command.arriving {
-          driver.pending.subtract(1, ordering: .relaxed)
-          operation.refuse(error)
-        }
+        guard case .submit(let operation) = command else { continue }
+        driver.pending.subtract(1, ordering: .relaxed)
+        operation.refuse(error)
       }
     }
   }

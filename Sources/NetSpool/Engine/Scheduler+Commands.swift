@@ -173,7 +173,6 @@ extension Scheduler {
     case .paused:
       context.set(.queued, operation)
       if wasHeld { return go(operation, from: .enter) }
-      if operation.loop.origin == nil { return go(operation, from: .goBack) }
       // It has followed another, or waited for long: the cache may know the answer now.
       let isNew = operation.loop.transfer == nil
       go(operation, from: isNew ? .consult(then: .front) : .route(atFront: true))
@@ -226,24 +225,21 @@ extension Scheduler {
     return operation.shared.withLock { $0.outcome == nil }
   }
 
-  /// Ends an engine's operations with `engineClosed` when the deadline has passed, and calls back, on the
-  /// engine's delivery target, once all its final events are delivered.
-  func shutDown(_ engine: NetworkEngine, deadline: Duration, done: @escaping @Sendable () -> Void) {
+  /// Ends an engine's operations with `engineClosed` when the deadline has passed; the countdown hears of the end of each, and
+  /// of its closures.
+  func shutDown(_ engine: NetworkEngine, deadline: Duration, _ countdown: Countdown) {
     loop.assertOnLoop()
-    let countdown = Countdown(2) { engine.deliverLate(done) }
-    Self.leaveFrozen(engine, deadline: deadline) { countdown.signal() }
     let end = timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
       cancelAll(NetworkError(.engineClosed)) { $0.engine === engine }
     }
     awaitEnds(of: engine, countdown) { [unowned self] hasSome in
       if !hasSome, engine.freezing == nil { timers.cancel(end) }
     }
-    countdown.signal()
   }
 
   /// Counts those of an engine that have not ended, and those that have and whose closures have not run yet. `done` hears
   /// whether there are some of the former.
-  func awaitEnds(of engine: NetworkEngine, _ countdown: Countdown, done: @escaping (Bool) -> Void) {
+  private func awaitEnds(of engine: NetworkEngine, _ countdown: Countdown, done: @escaping (Bool) -> Void) {
     loop.assertOnLoop()
     countdown.add()
     let mine = OperationSweep(until: operations.lastSubmittedAt) { [unowned self] in
@@ -259,8 +255,7 @@ extension Scheduler {
     }
   }
 
-  @discardableResult
-  func awaitEnd(of operation: NetworkOperation, _ countdown: Countdown) -> Bool {
+  private func awaitEnd(of operation: NetworkOperation, _ countdown: Countdown) -> Bool {
     loop.assertOnLoop()
     if operation.isAttempt { return false }
     countdown.add()
@@ -282,7 +277,7 @@ extension Scheduler {
   func applySettings(goesOn: Bool) {
     loop.assertOnLoop()
     let new = driver.settings.withLock { $0 }
-    if isAlone { context.queue.maximumConcurrent = new.maximumConcurrent }
+    if driver.width == nil { context.queue.maximumConcurrent = new.maximumConcurrent }
     context.queue.isSuspended = new.isSuspended
     if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
     origins.apply(new)

@@ -284,7 +284,6 @@ extension Scheduler {
     let history = operation.makeHistory()
     history.follow(hop, defaults: operation.engine.headers)
     operation.loop.hasAwaitedClaim = false
-    if handOver(operation, to: history.target.url) { return .done }
     do throws(NetworkError) {
       operation.loop.origin = try origins.find(history.target.url).origin
     } catch { return .fail(error) }

@@ -23,8 +23,6 @@ final class Scheduler {
   /// The way to this loop, for other threads.
   var port: LoopPort { context.port }
   var driver: QueueDriver { context.port.driver }
-  /// The queue has no other loop.
-  var isAlone: Bool { driver.isAlone }
   var timers: TimerTable { context.timers }
 
   /// - Parameter timeline: a model's time, in which the scheduler lives instead of the clock's.
@@ -81,10 +79,8 @@ final class Scheduler {
 
   private func perform(_ command: QueueDriver.Command) {
     switch command {
-    case .submit(let operation): if !sendOn(operation) { submit(operation) }
-    case .arrive(let party): arrive(party)
-    case .cancel(let operation):
-      if port.has(operation) { cancel(operation) } else { operation.cancelOnLoop() }
+    case .submit(let operation): submit(operation)
+    case .cancel(let operation): cancel(operation)
     case .perform(let action, _): action(self)
     }
   }
@@ -101,7 +97,6 @@ final class Scheduler {
       now = loop.didHold(.commands, since: now)
       now = goOn(since: now, in: turn)
       context.outbox.flush()
-      sendDeparting()
       now = loop.didHold(.closures, since: now)
       rounds += 1
       // Sockets want their turn as well.
@@ -163,9 +158,6 @@ final class Scheduler {
     _ = doWork(in: .endless)
     context.runDeferred()  // operations of the core's own may wait there for their start
     driver.isEnding.store(true, ordering: .releasing)
-    let staying = operations.departing
-    operations.departing = []
-    for party in staying { arrive(party, NetworkError(.engineClosed)) }
     for operation in operations.all(where: isOpen) { withdraw(operation, NetworkError(.engineClosed)) }
     leaveStores()
     for origin in origins.all { origins.endPause(of: origin) }

@@ -9,8 +9,6 @@ final class Coalescer {
   @safe @exclusivity(unchecked) private var leaders: [HashedKey: NetworkOperation] = [:]
   /// Resources that an unsafe request has changed: an answer that was asked for before is no longer what they are.
   private var fences = Fences()
-  /// Where leaders were handed over to other loops, which do not hear of fences.
-  @safe @exclusivity(unchecked) private var moved: [UInt64] = []
 
   private let context: LoopContext
 
@@ -18,7 +16,7 @@ final class Coalescer {
 
   var isEmpty: Bool { leaders.isEmpty }
 
-  /// Shares with an equal request, or goes after one that is on another loop; else this is the one that others join.
+  /// Shares with an equal request; else this is the one that others join.
   func share(_ operation: NetworkOperation, _ request: NetworkRequest, isAsked: Bool) -> Step {
     let alone: Step = isAsked ? .route(atFront: false) : .consult(then: .line)
     guard isAsked || Self.mayShare(request) else { return alone }
@@ -26,11 +24,7 @@ final class Coalescer {
     if let leader = leader(for: operation, request, key) {
       // A renewal keeps none waiting that may be answered without.
       if !isAsked, leader.loop.isRefresh, !operation.loop.isRefresh { return .consult(then: .share) }
-      if hasGone(leader) {
-        if !operation.loop.hasFollowed { return .goAfter(leader) }
-      } else if mayJoin(leader) {
-        return .join(leader, isAsked: isAsked)
-      }
+      if mayJoin(leader) { return .join(leader, isAsked: isAsked) }
       leaders[HashedKey(key)] = operation
     }
     operation.loop.sharingKey = key
@@ -50,25 +44,15 @@ final class Coalescer {
     return VaryFields(fields) != nil && !ResponseDirectives(fields).flags.contains(.noStore)
   }
 
-  /// True when it is on another loop, or on its way there.
-  private func hasGone(_ leader: NetworkOperation) -> Bool {
-    guard context.port.has(leader) else { return true }
-    if context.port.driver.isAlone { return false }
-    if case .ready = leader.loop.phase { return true }
-    return false
-  }
-
   /// Has operations that ask for the same not find it any more.
   func leave(_ operation: NetworkOperation) {
     let key = operation.loop.sharingKey
     guard key != 0 else { return }
     operation.loop.sharingKey = 0
-    let place = operation.loop.history?.isFoundAt
-    operation.loop.history?.isFoundAt = nil
-    guard let number = place, number != context.port.loop.number else { return remove(operation, key) }
-    context.port.driver.port(of: context.port.driver.loops[number]).perform(of: operation.engine.id) {
-      $0.coalescer.remove(operation, key)
+    guard let place = leaders.index(forKey: HashedKey(key)), leaders.values[place] === operation else {
+      return
     }
+    leaders.remove(at: place)
   }
 
   /// GET and HEAD without a body, unless the caller wants it alone.
@@ -139,24 +123,15 @@ final class Coalescer {
     private init() {}
   }
 
-  func noteMoved(_ key: UInt64) { moved.append(key) }
-
-  private func forgetMoved() {
-    for key in moved { leaders[HashedKey(key)] = nil }
-    moved = []
-  }
-
   // MARK: Changed resources
 
   /// All that is under way for this resource was asked for too early for operations that come from now on.
   func fence(_ resource: URLPieces) {
-    forgetMoved()
     if isEmpty { fences = Fences() } else { fences.add(Self.number(resource), at: MonotonicClock.now) }
   }
 
   /// The same for all resources.
   func fenceAll() {
-    forgetMoved()
     if isEmpty { fences = Fences() } else { fences.addAll(at: MonotonicClock.now) }
   }
 
@@ -180,13 +155,5 @@ final class Coalescer {
     let text = CacheKey.resource(
       origin: resource.origin.text.utf8.span, target: resource.pathAndQuery.utf8.span, custom: nil)
     return StoreKey.resource(text.rawBytes, part: 0)
-  }
-
-  func remove(_ operation: NetworkOperation, _ key: UInt64) {
-    guard let place = leaders.index(forKey: HashedKey(key)), leaders.values[place] === operation else {
-      return
-    }
-    leaders.remove(at: place)
-    if !moved.isEmpty { moved.removeAll { $0 == key } }
   }
 }

@@ -12,13 +12,7 @@ extension LoopContext {
       }
       withdraw(operation, failure)
     }
-    operation.makeHistory().setQueueDeadline(timer, at: MonotonicClock.now + deadline.microseconds)
-  }
-
-  func resumeTimers(of operation: NetworkOperation, now: Microseconds) {
-    guard let left = operation.loop.history?.ends else { return }
-    if let queue = left.queue { startQueueDeadline(operation, .microseconds(max(0, queue - now))) }
-    if let total = left.total { limit(operation, to: total - now) }
+    operation.makeHistory().queueDeadline = timer
   }
 
   /// The body is there, but who reads it may never take the rest: what is left of each one's total is for that.
@@ -37,7 +31,7 @@ extension LoopContext {
       [unowned self, weak recipient] in
       if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
     }
-    recipient.makeHistory().setOwnTotal(timer, at: MonotonicClock.now + left)
+    recipient.makeHistory().ownTotal = timer
   }
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.

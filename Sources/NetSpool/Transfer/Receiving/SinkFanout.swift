@@ -30,9 +30,6 @@ final class SinkFanout {
 
   var isFollowed: Bool { branches.contains { !$0.isEnded && $0.isFollowed } }
 
-  /// No sink has been opened, nor is any about to end: all of them may be made anew.
-  var isUntouched: Bool { branches.allSatisfy { $0.isEnded || !($0.isOpen || $0.isFinishing) } }
-
   /// None of the owner's sinks is left.
   func hasLostAll(of id: UInt64) -> Bool {
     branches.allSatisfy { $0.id != id || $0.failure != nil }
