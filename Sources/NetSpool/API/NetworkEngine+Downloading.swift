@@ -19,16 +19,16 @@ extension NetworkEngine {
     try await response(for: downloading(source, file, sha256, headers, onProgress))
   }
 
-  /// The same with closures, enqueued at once. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
+  /// The same with closures, enqueued at once.
   @discardableResult
   public func download(
     _ source: String, to file: String, sha256: String? = nil, headers: NetworkRequest.Headers = [:],
     onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
-    onError: (@Sendable (NetworkError) -> Void)? = nil,
+    onError: @escaping @Sendable (NetworkError) -> Void,
     onProgress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> NetworkOperation {
-    let operation = downloading(source, file, sha256, headers, onProgress).onCompletion(onCompletion)
-    if let onError { operation.onError(onError) }
+    let operation = downloading(source, file, sha256, headers, onProgress).onCompletion(onCompletion).onError(
+      onError)
     enqueue(operation)
     return operation
   }
@@ -37,10 +37,15 @@ extension NetworkEngine {
     _ source: String, _ file: String, _ sha256: String?, _ headers: NetworkRequest.Headers,
     _ onProgress: (@Sendable (TransferProgress) -> Void)?
   ) -> NetworkOperation {
-    let operation = source.contains("://") ? operation(url: source) : operation(path: source)
+    let operation = operation(for: source)
     operation.headers = headers
     operation.addDownloadStream(FileDownloadStream(path: file, resume: true, sha256: sha256))
     if let onProgress { operation.onDownloadProgress(onProgress) }
     return operation
+  }
+
+  /// For an absolute URL, or a path of this engine's host.
+  func operation(for source: String) -> NetworkOperation {
+    source.contains("://") ? operation(url: source) : operation(path: source)
   }
 }

@@ -18,7 +18,7 @@ extension NetworkEngine {
   /// processes. An answer is kept until a handler for its tag has returned, 7 days at most; it comes again when
   /// the process ends before that (`mayBeRepeated`). Handlers live as long as the engine.
   ///
-  /// Opens the store with defaults if `useFreezing` was not called; throws what that throws.
+  /// Opens the store with defaults if `useFreezing` was not called, whose settings then come too late; throws what that throws.
   /// - Parameters:
   ///   - tag: of the requests; nil: of all that no handler of their own tag takes.
   ///   - handler: gets each outcome.
@@ -37,7 +37,8 @@ extension NetworkEngine {
   }
 
   /// Gives a frozen request up: it becomes a dead letter without its body, and its operation, if there is one, ends with
-  /// `.cancelled`. When it is being sent, the origin may act on it all the same.
+  /// `.cancelled`. When it is being sent, the origin may act on it all the same. ``frozenOperations`` and ``deadLetters`` show it
+  /// as soon as the disk knows.
   ///
   /// - Returns: false when no such request of this engine waits.
   @discardableResult

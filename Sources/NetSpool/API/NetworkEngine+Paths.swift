@@ -23,6 +23,7 @@ extension NetworkEngine {
   }
 
   /// Deletes a path.
+  @discardableResult
   public func delete(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
@@ -39,6 +40,7 @@ extension NetworkEngine {
   }
 
   /// Posts to a path.
+  @discardableResult
   public func post(
     _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
@@ -47,6 +49,7 @@ extension NetworkEngine {
   }
 
   /// Puts something at a path.
+  @discardableResult
   public func put(
     _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()
@@ -55,6 +58,7 @@ extension NetworkEngine {
   }
 
   /// Changes a part of what is at a path.
+  @discardableResult
   public func patch(
     _ path: String, parameters: NetworkRequest.Parameters = [:], body: NetworkRequest.Body = .none,
     headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init()

@@ -25,13 +25,13 @@ extension NetworkEngine {
   /// does not grow with its length; a lazy one may be endless until `cancel()`, or until the engine is shut down.
   ///
   /// - Parameters:
-  ///   - urls: absolute http or https URLs.
+  ///   - urls: absolute http or https URLs, or paths of the engine's host.
   ///   - each: after every URL, on the delivery target.
   ///   - completion: once, at the end.
   @discardableResult
   public func prefetch<URLs: Sequence<String> & SendableMetatype>(
     _ urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
-    completion: @escaping @Sendable (PrefetchSummary) -> Void = { _ in }
+    completion: @escaping @Sendable (PrefetchSummary) -> Void
   ) -> NetworkBatch {
     let prefetch = Prefetch(engine: self, urls: urls, each: each, completion: completion)
     let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { [self] in deliverLate($0) })
@@ -123,7 +123,7 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
   }
 
   private func start(_ url: String) {
-    let operation = engine.operation(url: url)
+    let operation = engine.operation(for: url)
     operation.priority = .low
     operation.onFinal { [self] result in ended(operation.id, url, result) }
     let isStopped = state.withLock { state in

@@ -104,7 +104,8 @@ extension NetworkEngine {
     try await response(for: operation(request))
   }
 
-  /// Enqueues an operation, with whatever handlers it has, and waits for its answer without blocking a thread.
+  /// Enqueues an operation, with whatever handlers it has, and waits for its answer without blocking a thread. One that is
+  /// under way or has ended is not sent again: its answer is returned. ``NetworkOperation/again()`` makes another.
   ///
   /// Throws a `NetworkError`, or `CancellationError` when the task was cancelled, which cancels the operation.
   public func response(for operation: NetworkOperation) async throws -> NetworkResponse {

@@ -54,8 +54,10 @@ extension NetworkOperation {
 
   /// Adds a file to a multipart body; the request becomes a POST if it was a GET.
   @discardableResult
-  public func addFile(_ path: String, forKey key: String, mimeType: String? = nil) -> Self {
-    editMultipart { $0.addFile(path, forKey: key, mimeType: mimeType) }
+  public func addFile(
+    _ path: String, forKey key: String, mimeType: String? = nil, fileName: String? = nil
+  ) -> Self {
+    editMultipart { $0.addFile(path, forKey: key, mimeType: mimeType, fileName: fileName) }
   }
 
   /// Adds bytes to a multipart body; the request becomes a POST if it was a GET.
@@ -91,7 +93,8 @@ extension NetworkOperation {
     return self
   }
 
-  /// Starts only after the other has ended, whatever its end. What would close a cycle is not added, and the operation ends with
+  /// Starts only after the other has ended, whatever its end. Enqueue the other as well: nothing else ends this wait but
+  /// ``NetworkRequest/Timeouts/queueDeadline`` and a cancel. What would close a cycle is not added, and the operation ends with
   /// `.invalidRequest` when it is enqueued.
   @discardableResult
   public func addDependency(_ other: NetworkOperation) -> Self {

@@ -150,8 +150,15 @@ extension NetworkRequest {
       pairs.append(Parameter(name, value.description))
     }
 
-    /// The first value of a name.
-    public subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
+    /// The first value of a name; setting it takes the place of all of that name, and nil removes them.
+    public subscript(name: String) -> String? {
+      get { pairs.first { $0.name == name }?.value }
+      set {
+        let place = pairs.firstIndex { $0.name == name } ?? pairs.count
+        pairs.removeAll { $0.name == name }
+        if let newValue { pairs.insert(Parameter(name, newValue), at: place) }
+      }
+    }
 
     /// The number of pairs.
     public var count: Int { pairs.count }

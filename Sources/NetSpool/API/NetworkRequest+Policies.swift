@@ -10,11 +10,13 @@ extension NetworkRequest {
 
     /// Some of them; what is nil is the engine's. A property that is set to nil is no limit.
     public init(
-      connect: Duration? = nil, headers: Duration? = nil, stall: Duration? = nil, total: Duration? = nil
+      connect: Duration? = nil, headers: Duration? = nil, stall: Duration? = nil, total: Duration? = nil,
+      attempt: Duration? = nil, reader: Duration? = nil, queueDeadline: Duration? = nil
     ) {
       // Not here in the initialiser, where no observer would note that they are set.
       self.init()
       set(connect, headers, stall, total)
+      set(attempt: attempt, reader: reader, queueDeadline: queueDeadline)
     }
 
     private mutating func set(
@@ -24,6 +26,12 @@ extension NetworkRequest {
       if let headers { self.headers = headers }
       if let stall { self.stall = stall }
       if let total { self.total = total }
+    }
+
+    private mutating func set(attempt: Duration?, reader: Duration?, queueDeadline: Duration?) {
+      if let attempt { self.attempt = attempt }
+      if let reader { self.reader = reader }
+      if let queueDeadline { self.queueDeadline = queueDeadline }
     }
 
     /// The limits that have been set.
@@ -123,7 +131,7 @@ extension NetworkRequest {
 
 extension NetworkRequest {
   /// When a failed attempt is followed by another. Only idempotent methods and requests with an
-  /// `idempotencyKey` are ever repeated. The decision itself is `retryDecision`.
+  /// `idempotencyKey` are ever repeated.
   public struct Retry: Sendable, Hashable {
     /// Attempts in all, the first included.
     var attemptsMax: Int
@@ -146,6 +154,8 @@ extension NetworkRequest {
     /// The wait before each attempt, in place of the drawn one; nil, the default, draws it.
     var pause: Duration?
 
+    /// Of a request: its engine's, whatever that is. Of an engine: as `.deadConnection`.
+    public static let inherited = Self(attemptsMax: 0)
     /// Never repeated.
     public static let none = Self(attemptsMax: 1, repeatsOnDeadConnection: false)
     /// The default: one silent repeat when a reused connection turned out to be dead (RFC 9112 section 9.3.1).
@@ -166,6 +176,8 @@ extension NetworkRequest {
       retry.statuses = statuses
       return retry
     }
+
+    func over(_ engine: Self) -> Self { attemptsMax == 0 ? engine : self }
 
     /// As a user asks for it by name.
     package static func attempts(_ count: Int, anyMethod: Bool, anyFailure: Bool, pause: Duration?) -> Self {
@@ -188,13 +200,19 @@ extension NetworkRequest {
     /// False: a 3xx is the answer.
     var follows = true
     /// The number that are followed; 10. The next one ends with `.tooManyRedirects`.
-    public var limit = 10
+    public var limit = 10 { didSet { isInherited = false } }
     /// Lets https lead to http; false by default: `.redirectRefused` (`downgrade`).
-    public var allowsDowngrade = false
+    public var allowsDowngrade = false { didSet { isInherited = false } }
     /// Lets 307 and 308 send the body to another origin as well; false by default: `.redirectRefused`
     /// (`body`).
-    public var resendsBodyAcrossOrigins = false
+    public var resendsBodyAcrossOrigins = false { didSet { isInherited = false } }
+    /// None of it has been set.
+    var isInherited = false
 
+    func over(_ engine: Self) -> Self { isInherited ? engine : self }
+
+    /// Of a request: its engine's, whatever that is. Of an engine: as `.standard`.
+    public static let inherited = Self(isInherited: true)
     /// At most 10; a body is sent again only on 307 and 308 to the same origin.
     public static let standard = Self()
     /// None: a 3xx is the answer.

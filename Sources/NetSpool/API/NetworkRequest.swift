@@ -24,17 +24,21 @@ public struct NetworkRequest: Sendable {
   /// one is the standard library's own copy-on-write box.
   private var extras: [RequestExtras] = []
 
-  /// A request for an absolute http or https URL. One that is unusable fails with `.invalidURL` when enqueued.
-  public init(url: String, method: Method = .get, headers: Headers = [:], body: Body = .none) {
+  /// A request for an absolute http or https URL. One that is unusable fails with `.invalidURL` when enqueued. Without a method
+  /// it is a GET, and with a body a POST.
+  public init(url: String, method: Method? = nil, headers: Headers = [:], body: Body = .none) {
     self.url = url
-    self.method = method
     self.headers = headers
-    if case .none = body { return }
-    extra.body = body
+    if case .none = body {
+      self.method = method ?? .get
+    } else {
+      self.method = method ?? .post
+      extra.body = body
+    }
   }
 
   /// A request for a path of the host of whatever engine sends it. The two are joined as `engine.operation(path:)` joins them.
-  public init(path: String, method: Method = .get, headers: Headers = [:], body: Body = .none) {
+  public init(path: String, method: Method? = nil, headers: Headers = [:], body: Body = .none) {
     self.init(url: path, method: method, headers: headers, body: body)
     isRelative = true
   }
@@ -66,8 +70,8 @@ struct RequestExtras: Sendable {
   /// The body as it will be sent, made when the operation is enqueued.
   var prepared: PreparedBody = .none
   var timeouts = NetworkRequest.Timeouts.standard
-  var retry: NetworkRequest.Retry?
-  var redirects: NetworkRequest.Redirects?
+  var retry = NetworkRequest.Retry.inherited
+  var redirects = NetworkRequest.Redirects.inherited
   var idempotencyKey: String?
   var tag: String?
   var resumes = false
@@ -117,15 +121,15 @@ extension NetworkRequest {
     set { extra.timeouts = newValue }
   }
 
-  /// The engine's when nil.
-  public var retry: Retry? {
-    get { hasExtras ? extra.retry : nil }
+  /// `.inherited` by default: the engine's.
+  public var retry: Retry {
+    get { hasExtras ? extra.retry : .inherited }
     set { extra.retry = newValue }
   }
 
-  /// The engine's when nil.
-  public var redirects: Redirects? {
-    get { hasExtras ? extra.redirects : nil }
+  /// `.inherited` by default: the engine's.
+  public var redirects: Redirects {
+    get { hasExtras ? extra.redirects : .inherited }
     set { extra.redirects = newValue }
   }
 

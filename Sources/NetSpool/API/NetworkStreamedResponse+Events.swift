@@ -4,8 +4,9 @@ extension NetworkStreamedResponse {
   ///
   /// A connection that ends, or that cannot be made again for a while, is replaced: after the time that the origin has
   /// asked for (`retry`, an hour at most), 3 s unless it has; after one that brought no event half a second at least, and twice
-  /// as long after each failure up to a minute. The request is sent again with `Last-Event-ID`. The sequence ends when the
-  /// origin answers 204, and with an error at any other refusal, at a type that is not `text/event-stream`, and for a request
+  /// as long after each failure up to a minute. The request is sent again with `Last-Event-ID`. A request that may not be sent
+  /// twice, a POST without an ``NetworkRequest/idempotencyKey``, is not: its events end with its connection. The sequence ends when
+  /// the origin answers 204, and with an error at any other refusal, at a type that is not `text/event-stream`, and for a request
   /// whose body can be sent only once; between two connections also when the engine's operations are cancelled or it is shut
   /// down. An event of more than ``NetworkEngine/Limits/bodyBytesInMemoryMax``, or one line of it of more than 1 MiB, ends with
   /// `.bodyTooLarge`.
@@ -31,6 +32,7 @@ extension NetworkStreamedResponse {
       private var parser: ServerEventParser
       private var failures = 0
       private var hadEvent = false
+      private var isOver = false
 
       init(_ reader: BodyReader, _ head: ResponseHead) {
         operation = reader.operation
@@ -43,6 +45,15 @@ extension NetworkStreamedResponse {
 
       /// The next event; nil when the origin has ended them. Throws a `NetworkError`, or `CancellationError`.
       public mutating func next() async throws -> Event? {
+        if isOver { return nil }
+        // Unless there is one: also when it throws.
+        isOver = true
+        let event = try await nextEvent()
+        isOver = event == nil
+        return event
+      }
+
+      private mutating func nextEvent() async throws -> Event? {
         if let head = first {
           first = nil
           if try Self.hasEnded(head) { return nil }
@@ -51,11 +62,16 @@ extension NetworkStreamedResponse {
           do {
             if lines == nil, try await !connect() { return nil }
             if let event = try await nextOfConnection() { return event }
+            if !mayAskAgain { return nil }
           } catch let error as NetworkError {
-            guard error.isWorthAsking, request.prepared.canReplay else { throw error }
+            guard error.isWorthAsking, mayAskAgain else { throw error }
           }
           lines = nil
         }
+      }
+
+      private var mayAskAgain: Bool {
+        request.prepared.canReplay && (request.method.isIdempotent || request.idempotencyKey != nil)
       }
 
       private mutating func nextOfConnection() async throws -> Event? {

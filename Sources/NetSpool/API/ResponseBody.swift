@@ -2,14 +2,14 @@
 public struct ResponseBody: Sendable {
   enum Storage: Sendable {
     case bytes([UInt8])
-    /// A long one of the cache, in its file.
-    case mapped(MappedFile)
+    /// A long one of the cache, or a part of one, in its file.
+    case mapped(MappedFile, Range<Int>)
   }
 
   var storage: Storage
 
   package init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
-  init(_ file: MappedFile) { storage = .mapped(file) }
+  init(_ file: MappedFile) { storage = .mapped(file, 0..<file.count) }
 
   static let empty = ResponseBody([])
 
@@ -17,7 +17,7 @@ public struct ResponseBody: Sendable {
   public var count: Int {
     switch storage {
     case .bytes(let bytes): bytes.count
-    case .mapped(let file): file.count
+    case .mapped(_, let range): range.count
     }
   }
 
@@ -33,7 +33,7 @@ public struct ResponseBody: Sendable {
   var array: [UInt8] {
     switch storage {
     case .bytes(let bytes): bytes
-    case .mapped(let file): unsafe file.withUnsafeBytes { unsafe Array($0) }
+    case .mapped: unsafe withUnsafeBytes { unsafe Array($0) }
     }
   }
 
@@ -43,7 +43,8 @@ public struct ResponseBody: Sendable {
     get {
       switch storage {
       case .bytes(let bytes): unsafe _overrideLifetime(bytes.span.bytes, borrowing: self)
-      case .mapped(let file): unsafe _overrideLifetime(file.rawBytes, borrowing: self)
+      case .mapped(let file, let range):
+        unsafe _overrideLifetime(file.rawBytes.extracting(range), borrowing: self)
       }
     }
   }
@@ -53,6 +54,14 @@ public struct ResponseBody: Sendable {
     unsafe withUnsafeBytes { bytes in
       unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[range])))
     }
+  }
+
+  /// A part of a long body is no copy.
+  func part(_ range: Range<Int>) -> ResponseBody {
+    guard case .mapped(let file, let all) = storage else { return ResponseBody(copy(of: range)) }
+    var part = self
+    part.storage = .mapped(file, (all.lowerBound + range.lowerBound)..<(all.lowerBound + range.upperBound))
+    return part
   }
 
   func copy(of range: Range<Int>) -> [UInt8] {
@@ -72,7 +81,10 @@ public struct ResponseBody: Sendable {
   ) throws(Thrown) -> Result {
     switch storage {
     case .bytes(let bytes): try unsafe bytes.span.bytes.withUnsafeBytes(body)
-    case .mapped(let file): try unsafe file.withUnsafeBytes(body)
+    case .mapped(let file, let range):
+      try unsafe file.withUnsafeBytes { bytes throws(Thrown) in
+        try unsafe body(UnsafeRawBufferPointer(rebasing: bytes[range]))
+      }
     }
   }
 }
@@ -87,7 +99,7 @@ extension ResponseBody: RandomAccessCollection {
   public subscript(position: Int) -> UInt8 {
     switch storage {
     case .bytes(let bytes): bytes[position]
-    case .mapped(let file): unsafe file.withUnsafeBytes { unsafe $0[position] }
+    case .mapped: unsafe withUnsafeBytes { unsafe $0[position] }
     }
   }
 
@@ -97,8 +109,8 @@ extension ResponseBody: RandomAccessCollection {
   ) rethrows -> Result? {
     switch storage {
     case .bytes(let bytes): try unsafe bytes.withContiguousStorageIfAvailable(body)
-    case .mapped(let file):
-      try unsafe file.withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
+    case .mapped:
+      try unsafe withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
     }
   }
 }

@@ -194,7 +194,8 @@ struct RangeSpecs: Sendable, Equatable {
 enum ByteRanges {
   /// `parts`: the bytes of each.
   static func make(
-    _ ranges: [Range<Int64>], total: Int64, type: String?, boundary: String, _ parts: [[UInt8]]
+    _ ranges: [Range<Int64>], total: Int64, type: String?, boundary: String,
+    _ parts: some Sequence<some Sequence<UInt8>>
   ) -> [UInt8] {
     var body: [UInt8] = []
     for (range, part) in zip(ranges, parts) {

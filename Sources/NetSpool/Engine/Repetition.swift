@@ -36,9 +36,9 @@ struct Repetition {
 
   /// The most patient policy of the operations that share the exchange.
   static func policy(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
-    let own = request.retry ?? operation.engine.configuration.retry
+    let own = request.retry.over(operation.engine.configuration.retry)
     if operation.loop.waitersLeft == 0 { return own }
-    let policies = operation.recipients.map { $0.sent.retry ?? $0.engine.configuration.retry }
+    let policies = operation.recipients.map { $0.sent.retry.over($0.engine.configuration.retry) }
     return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
   }
 
@@ -47,7 +47,7 @@ struct Repetition {
     guard leader.loop.waitersLeft > 0 else { return [] }
     let attempts = leader.loop.history?.attempts ?? 1
     return leader.recipients.filter { recipient in
-      let policy = recipient.sent.retry ?? recipient.engine.configuration.retry
+      let policy = recipient.sent.retry.over(recipient.engine.configuration.retry)
       return !policy.repeats(cause, after: attempts)
     }
   }

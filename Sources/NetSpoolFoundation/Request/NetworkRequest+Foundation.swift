@@ -4,7 +4,7 @@ public import NetSpool
 extension NetworkRequest {
   /// A request for an http or https URL, its base included. Any other fails with `.invalidURL` when enqueued.
   public init(
-    url: URL, method: NetworkRequest.Method = .get, headers: NetworkRequest.Headers = [:], body: Body = .none
+    url: URL, method: NetworkRequest.Method? = nil, headers: NetworkRequest.Headers = [:], body: Body = .none
   ) {
     self.init(url: url.absoluteString, method: method, headers: headers, body: body)
   }
@@ -31,14 +31,35 @@ extension FileDownloadStream {
   ///   - digests: whether the report gets the SHA-256 of the bytes; false by default; 0.7 s of CPU per GiB.
   /// - Throws: `.invalidConfiguration` when the URL does not name a file.
   public convenience init(url: URL, append: Bool = false, digests: Bool = false) throws(NetworkError) {
-    guard url.isFileURL else {
-      throw NetworkError(code: .invalidConfiguration, reason: "FileDownloadStream: not a file URL")
+    self.init(path: try url.checkedFilePath, append: append, digests: digests)
+  }
+}
+
+extension FileDownloadStream {
+  /// The same for a body that goes on where an earlier one broke off: see
+  /// ``init(path:resume:partBytesMin:sha256:digests:)``.
+  public convenience init(
+    url: URL, resume: Bool, sha256: String? = nil, digests: Bool = false
+  ) throws(NetworkError) {
+    self.init(path: try url.checkedFilePath, resume: resume, sha256: sha256, digests: digests)
+  }
+}
+
+extension URL {
+  fileprivate var checkedFilePath: String {
+    get throws(NetworkError) {
+      if isFileURL { return path }
+      throw NetworkError(code: .invalidConfiguration, reason: "not a file URL")
     }
-    self.init(path: url.path, append: append, digests: digests)
   }
 }
 
 extension NetworkRequest.Body {
+  /// A file, streamed. A URL that names none is a file that is not there: `.uploadSourceFailed`.
+  public static func file(_ url: URL, contentType: String? = nil) -> Self {
+    .file(url.isFileURL ? url.path : "", contentType: contentType)
+  }
+
   /// A value as JSON, `application/json`. Encoded now, once, however often it is sent.
   ///
   /// - Parameters:
@@ -98,11 +119,8 @@ extension NetworkEngine {
     _ url: URL, to file: URL, sha256: String? = nil, headers: NetworkRequest.Headers = [:],
     onProgress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> NetworkResponse {
-    guard file.isFileURL else {
-      throw NetworkError(code: .invalidConfiguration, reason: "download: not a file URL")
-    }
-    return try await download(
-      url.absoluteString, to: file.path, sha256: sha256, headers: headers, onProgress: onProgress)
+    try await download(
+      url.absoluteString, to: file.checkedFilePath, sha256: sha256, headers: headers, onProgress: onProgress)
   }
 
   /// Removes what is stored for a URL: see ``removeCached(url:)-(String)``.

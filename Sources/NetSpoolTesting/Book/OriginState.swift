@@ -88,12 +88,9 @@ extension OriginState {
 
   func acceptFault() -> FaultAction? { book.withLock { $0.routes.takeForAccept() } }
 
-  /// Records a whole request, and tells whether its path is held.
-  func record(_ request: RecordedRequest) -> Bool {
-    update { book in
-      book.log.record(request)
-      return book.gates.isHeld(request.path)
-    }
+  /// Records a whole request; tells its number, and whether its path is held.
+  func record(_ request: RecordedRequest) -> (number: Int, isHeld: Bool) {
+    update { book in (book.log.record(request), book.gates.isHeld(request.path)) }
   }
 
   /// Chooses the answer. A closure is called on the origin's thread, outside the lock.

@@ -17,7 +17,8 @@ struct RequestLog {
   var requestCount: Int { dropped + kept.count }
   var requests: [RecordedRequest] { kept.suffix(limits.keptRequestsMax) }
 
-  mutating func record(_ request: RecordedRequest) {
+  /// Answers its number.
+  mutating func record(_ request: RecordedRequest) -> Int {
     var request = request
     request.number = requestCount
     if hits[request.path] != nil || hits.count < limits.countedPathsMax {
@@ -29,6 +30,7 @@ struct RequestLog {
     let surplus = kept.count - limits.keptRequestsMax
     if surplus > 1_024 { drop(surplus) }
     if keptBytes > limits.keptBytesMax { drop(kept.count - fitting()) }
+    return request.number
   }
 
   private mutating func drop(_ count: Int) {

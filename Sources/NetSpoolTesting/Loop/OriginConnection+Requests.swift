@@ -91,11 +91,9 @@ extension OriginConnection {
       phase = .head
       return
     }
-    if state.record(exchange.recorded(connection: number)) {
-      phase = .held
-    } else {
-      answer()
-    }
+    let recorded = state.record(exchange.recorded(connection: number))
+    self.exchange?.number = recorded.number
+    if recorded.isHeld { phase = .held } else { answer() }
   }
 
   private func recordIncomplete() {

@@ -112,6 +112,8 @@ struct Exchange {
   var bodyFault: (after: Int, action: FaultAction)?
   /// Answered already: what is left of the body is only read.
   var isAnswered = false
+  /// Its place among all, once it has been recorded.
+  var number = 0
 
   init(head: RequestHead, index: Int) {
     self.head = head
@@ -121,6 +123,9 @@ struct Exchange {
   }
 
   func recorded(connection: Int) -> RecordedRequest {
-    RecordedRequest(head: head, path: path, reader: reader, connection: connection, index: index)
+    var request = RecordedRequest(
+      head: head, path: path, reader: reader, connection: connection, index: index)
+    request.number = number
+    return request
   }
 }

@@ -12,7 +12,8 @@ public struct RecordedRequest: Sendable {
 
   let head: RequestHead
 
-  /// The request's place among all that this origin received, from 0.
+  /// The request's place among all that this origin received, from 0; 0 in ``ScriptedOrigin/onHead(_:_:)``, as it is not
+  /// recorded yet.
   public internal(set) var number = 0
   /// The connection it came on, from 0 in the order they were accepted.
   public let connection: Int

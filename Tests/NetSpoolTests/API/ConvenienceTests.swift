@@ -46,6 +46,57 @@ struct ConvenienceTests {
     }
   }
 
+  @Test func `none is none, also where the engine would`() async throws {
+    try await withEngine {
+      $0.retry = .attempts(3, pause: .zero)
+    } _: { engine, origin in
+      origin.on("/busy", .status(503))
+      origin.on("/from", .redirect(to: "/to"))
+      origin.on("/to", .text("there"))
+      let (once, twice) = (engine.operation(path: "busy"), engine.operation(path: "busy"))
+      once.retry = .none
+      twice.retry = .attempts(2, pause: .zero)
+      for (operation, hits) in [(once, 1), (twice, 3), (engine.operation(path: "busy"), 6)] {
+        await #expect(throws: NetworkError.self) { try await engine.response(for: operation) }
+        #expect(origin.hits("/busy") == hits)
+      }
+      let settings: [(NetworkRequest.Redirects, Int?)] = [(.inherited, 200), (.none, 302), (.atMost(0), nil)]
+      for (redirects, status) in settings {
+        var request = NetworkRequest(path: "from")
+        request.redirects = redirects
+        let answer = try? await engine.response(for: request)
+        #expect(answer?.status == status)
+      }
+      var changed = NetworkRequest(path: "from")
+      changed.redirects.limit = 0
+      #expect(changed.redirects.over(.standard).limit == 0)
+    }
+  }
+
+  @Test func `what is given with a request makes it what it is`() async throws {
+    #expect(NetworkRequest(path: "a", body: "text").method == .post)
+    #expect(NetworkRequest(url: "http://a/", method: .get, body: "text").method == .get)
+    #expect(NetworkRequest(path: "a").method == .get)
+    let limits = NetworkRequest.Timeouts(
+      attempt: .seconds(1), reader: .seconds(2), queueDeadline: .seconds(3))
+    #expect(limits.over(.init(total: .seconds(4))).total == .seconds(4))
+    #expect(limits.over(.init()).attempt == .seconds(1) && limits.over(.init()).reader == .seconds(2))
+    #expect(limits.over(.init()).queueDeadline == .seconds(3))
+    var parameters: NetworkRequest.Parameters = ["a": 1, "b": 2, "a": 3]
+    parameters["a"] = "4"
+    parameters["c"] = "5"
+    parameters["b"] = nil
+    #expect(parameters == ["a": 4, "c": 5])
+    try await withEngine { engine, origin in
+      origin.on(prefix: "/n") { .text("\($0.number)") }
+      let seen = Journal<String>()
+      let summary = await engine.prefetch(["n/1", origin.url("/n/2")]) { result in
+        if case .success(let answer) = result.outcome { seen.add(answer.text ?? "") }
+      }
+      #expect(summary.succeeded == 2 && Set(seen.entries) == ["0", "1"])
+    }
+  }
+
   @Test func `bodies are text, JSON or bytes of any kind`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a") { .text(($0.header("Content-Type") ?? "none") + " " + $0.text) }
@@ -135,7 +186,8 @@ struct ConvenienceTests {
       try await engine.download("a", to: folder.path + "/1") { progress.add($0.done) }
       #expect(try TestFiles.text(folder.path + "/1") == "hello" && progress.entries.last == 5)
       let done = Latch()
-      engine.download(origin.url("/a"), to: folder.path + "/2", onCompletion: { _ in done.open() })
+      engine.download(
+        origin.url("/a"), to: folder.path + "/2", onCompletion: { _ in done.open() }, onError: { _ in })
       await done.opened()
       #expect(try TestFiles.text(folder.path + "/2") == "hello")
     }

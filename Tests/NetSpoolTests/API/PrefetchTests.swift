@@ -16,7 +16,7 @@ struct PrefetchTests {
       let base = origin.url("/")
       let urls = (0..<count).lazy.map { number in
         most.raise(to: pulled.add() - done.value)
-        return number % 50 == 0 ? "nonsense" : base + "\(number)"
+        return number % 50 == 0 ? "ftp://nonsense" : base + "\(number)"
       }
       // When
       let result = Outcome()
@@ -55,7 +55,7 @@ struct PrefetchTests {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("1234"))
       let base = origin.url("/")
-      let summary = await engine.prefetch([base + "1", "nonsense", base + "2"])
+      let summary = await engine.prefetch([base + "1", "ftp://nonsense", base + "2"])
       #expect(summary.succeeded == 2 && summary.failed == 1 && !summary.wasCancelled)
       let task = Task { await engine.prefetch((0...).lazy.map { base + "\($0)" }) }
       #expect(await origin.waitForRequests(100))

@@ -212,12 +212,31 @@ struct StreamedResponseTests {
         Answer.text(first).type("text/event-stream"), .hangUp, .status(503),
         Answer.text("data: d\n\n").type("text/event-stream"), .status(204))
       var request = NetworkRequest(path: "events")
-      request.retry = NetworkRequest.Retry.none
+      request.retry = .none
       var events: [NetworkStreamedResponse.Event] = []
       for try await event in try await engine.stream(request).events { events.append(event) }
       #expect(events.map(\.data) == ["a\nb", "c", "d"])
       #expect(events.map(\.name) == ["message", "news", "message"] && events.map(\.id) == ["1", "2", "2"])
       #expect(origin.requests.map { $0.header("Last-Event-ID") } == [nil, "2", "2", "2", "2"])
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `the events of a POST end with its connection, unless it may be sent twice`(isKeyed: Bool) async throws
+  {
+    try await withEngine { engine, origin in
+      let type = "text/event-stream"
+      origin.enqueue(.text("retry: 0\ndata: a\n\n").header("Content-Type", type), for: "/a")
+      origin.enqueue(.text("data: b\n\n").header("Content-Type", type), .status(204), for: "/a")
+      let chat = engine.operation(path: "a").setBody("hello")
+      if isKeyed { chat.idempotencyKey = "once" }
+      var seen: [String] = []
+      let events = try await engine.stream(chat).events
+      var iterator = events.makeAsyncIterator()
+      while let event = try await iterator.next() { seen.append(event.data) }
+      let after = try await iterator.next()
+      #expect(
+        after == nil && seen == (isKeyed ? ["a", "b"] : ["a"]) && origin.hits("/a") == (isKeyed ? 3 : 1))
     }
   }
 

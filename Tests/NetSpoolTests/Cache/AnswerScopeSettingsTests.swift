@@ -110,7 +110,7 @@ import Testing
     Row("body", .none), Row("prepared", .none), Row("resumes", .none), Row("isCompressed", .none),
     Row("timeouts", .none) { $0.timeouts.connect = .seconds(1) },
     Row("retry", .none) { $0.retry = .standard },
-    Row("redirects", .none) { $0.redirects = NetworkRequest.Redirects.none },
+    Row("redirects", .none) { $0.redirects = .none },
     Row("idempotencyKey", .none) { $0.idempotencyKey = "1" },
     Row("tag", .none) { $0.tag = "t" },
     Row("cacheLifetime", .none) { $0.cacheLifetime = .seconds(1) },

@@ -182,7 +182,7 @@ import Testing
     try await Self.withTwoQueues { first, second, origin in
       origin.on("/a", .raw([.gate("a"), .close]))
       let asking = first.operation(path: "/a")
-      asking.configure { $0.retry = NetworkRequest.Retry.none }
+      asking.retry = .none
       first.enqueue(asking)
       #expect(await origin.waitForWaiting("a", 1))
       let waiting = second.start("/a")

@@ -202,6 +202,29 @@ struct CacheFaceTests {
     _ = folder
   }
 
+  @Test func `a range of a long body is a part of its file, and no copy`() async throws {
+    try await withCache { engine, origin, _ in
+      let body = BodyPattern.bytes(300_000)
+      origin.on("/a", Answer.bytes(body).header("Cache-Control", "max-age=60"))
+      #expect(await engine.fetch("/a").error == nil)
+      await blocking { engine.flushCache() }
+      let end = await engine.fetch("/a", headers: ["Range": "bytes=100000-249999"])
+      let part = try #require(end.response?.body)
+      #expect(end.response?.status == 206 && end.response?.source == .cache && !part.isInMemory)
+      #expect(part.count == 150_000 && part.array == Array(body[100_000..<250_000]))
+      #expect(part[149_999] == body[249_999] && part.part(1..<3).array == Array(body[100_001..<100_003]))
+      #expect([UInt8](part.dropFirst(149_998)) == Array(body[249_998..<250_000]))
+      let read = unsafe part.withUnsafeBytes { bytes in bytes.count }
+      #expect(read == 150_000 && part.bytes.byteCount == 150_000)
+      let stream = MemoryDownloadStream()
+      let streamed = engine.operation(path: "/a").addDownloadStream(stream)
+      streamed.headers["Range"] = "bytes=299999-"
+      #expect(await engine.end(of: streamed).response?.source == .cache && stream.bytes == [body[299_999]])
+      let two = await engine.fetch("/a", headers: ["Range": "bytes=0-9, 200000-200009"])
+      #expect(two.response?.status == 206 && two.response?.body.isInMemory == true)
+    }
+  }
+
   @Test func `several parts come as one body`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/a", Self.lasting("0123456789"))

@@ -143,7 +143,7 @@ struct CoalescingTests {
       origin.hold("/a")
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       let alone = { engine.operation(path: "/a").configure { $0.coalesces = false } }
-      let plain = engine.operation(path: "/a").configure { $0.redirects = NetworkRequest.Redirects.none }
+      let plain = engine.operation(path: "/a").configure { $0.redirects = .none }
       let operations = [
         engine.start("/a"), other.start("/a"), engine.operation(path: "/a", method: .head), alone(), alone(),
         plain,
@@ -322,7 +322,7 @@ struct CoalescingTests {
 
   /// Each kind but the first differs from it in one of its settings.
   private static let kinds: [@Sendable (inout NetworkRequest) -> Void] = [
-    { _ in }, { $0.redirects = NetworkRequest.Redirects.none }, { $0.redirects = .atMost(3) },
+    { _ in }, { $0.redirects = .none }, { $0.redirects = .atMost(3) },
     { $0.cacheLifetime = .seconds(9) }, { $0.cacheKey = "key" }, { $0.credentialScope = "ann" },
     { $0.credentials = .bearer("1") }, { $0.notifiesOnlyChanges = true }, { $0.cachePolicy = .reload },
   ]

@@ -64,7 +64,7 @@ struct CacheBridge {
 
   /// What is held as the answer, also to conditions of the caller's own, and in parts; nil: only the origin can tell.
   func answer(
-    _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ parts: [[UInt8]],
+    _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ parts: [ResponseBody],
     _ cache: EngineCache
   ) -> NetworkResponse? {
     guard question.request.isOwn else { return response(operation, held, .cache, cache) }
@@ -82,7 +82,7 @@ struct CacheBridge {
   func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
     guard (300..<400).contains(held.stored.status) else { return false }
     let request = operation.sent
-    let policy = request.redirects ?? operation.engine.configuration.redirects
+    let policy = request.redirects.over(operation.engine.configuration.redirects)
     let location = try? RedirectDecision.location(
       status: held.stored.status, fields: held.stored.headers, policy: policy)
     return location != nil
@@ -121,7 +121,7 @@ struct CacheBridge {
   /// The answer that is served, and counted as served: no caller is given what a request of ours brought up to date.
   func response(
     _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache,
-    _ selection: StoredSelection = .whole, _ parts: [[UInt8]] = []
+    _ selection: StoredSelection = .whole, _ parts: [ResponseBody] = []
   ) -> NetworkResponse {
     let request = operation.sent
     let method = operation.loop.history?.target.method ?? request.method

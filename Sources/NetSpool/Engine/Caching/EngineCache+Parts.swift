@@ -47,11 +47,11 @@ extension EngineCache {
   }
 
   /// Bytes of a held body, by their positions in the whole one; nil when a piece of them has gone.
-  func bytes(_ range: Range<Int64>, of held: HeldAnswer, for question: CacheQuestion) -> [UInt8]? {
+  func part(_ range: Range<Int64>, of held: HeldAnswer, for question: CacheQuestion) -> ResponseBody? {
     guard held.stored.parts != nil else {
-      return held.hit.body.copy(of: Int(range.lowerBound)..<Int(range.upperBound))
+      return held.hit.body.part(Int(range.lowerBound)..<Int(range.upperBound))
     }
-    return table(of: held).flatMap { bytes(range, in: $0, for: question) }
+    return table(of: held).flatMap { bytes(range, in: $0, for: question) }.map { ResponseBody($0) }
   }
 
   fileprivate func bytes(

@@ -30,7 +30,7 @@ struct HeldAnswer: Sendable {
 struct LoopLook: Sendable {
   let held: HeldAnswer?
   /// What a request for parts gets of the body (`StoredSelection.parts`).
-  var parts: [[UInt8]] = []
+  var parts: [ResponseBody] = []
 }
 
 extension NetworkResponse {
@@ -140,12 +140,14 @@ extension EngineCache {
     return look(at: held, for: question)
   }
 
-  /// Reads the parts of the body that are asked for. Waits for the disk.
+  /// Finds the parts of the body that are asked for. Waits for the disk.
   func look(at held: HeldAnswer, for question: CacheQuestion) -> LoopLook {
     guard question.request.isOwn,
       case .parts(let ranges) = StoredSelection(question.request, question.fields, stored: held.stored)
     else { return LoopLook(held: held) }
-    let parts = ranges.compactMap { bytes($0, of: held, for: question) }
+    var parts = ranges.compactMap { part($0, of: held, for: question) }
+    // Several are joined on the loop's thread, which waits for no disk.
+    if parts.count > 1 { parts = parts.map { ResponseBody($0.array) } }
     return parts.count == ranges.count ? LoopLook(held: held, parts: parts) : LoopLook(held: nil)
   }
 

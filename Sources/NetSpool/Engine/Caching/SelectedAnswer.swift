@@ -1,7 +1,7 @@
 /// What a request with conditions of its own, or for parts, gets of a stored answer.
 extension NetworkResponse {
-  /// Becomes what was selected of it. `parts`: the bytes of those that were, which this does not read.
-  mutating func select(_ selection: StoredSelection, of stored: StoredResponse, _ parts: [[UInt8]]) {
+  /// Becomes what was selected of it. `parts`: those that were.
+  mutating func select(_ selection: StoredSelection, of stored: StoredResponse, _ parts: [ResponseBody]) {
     switch selection {
     case .whole, .origin: return
     case .notModified: becomeNotModified()
@@ -27,12 +27,12 @@ extension NetworkResponse {
   }
 
   private mutating func becomePart(
-    _ ranges: [Range<Int64>], of stored: StoredResponse, _ parts: [[UInt8]]
+    _ ranges: [Range<Int64>], of stored: StoredResponse, _ parts: [ResponseBody]
   ) {
     let total = stored.parts?.total ?? stored.bodyBytes
     head.status = 206
     if ranges.count == 1 {
-      body = ResponseBody(parts[0])
+      body = parts[0]
       return describe(type: nil, bytes: body.count, range: ContentRange.text(ranges[0], total: total))
     }
     let boundary = "netspool-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)

@@ -212,7 +212,7 @@ extension FrozenRequest {
     request.headers = headers + withheld(of: secrets)
     request.coalesces = false
     request.extra.prepared = body.isEmpty ? .none : .bytes(body)
-    request.extra.retry = NetworkRequest.Retry.none
+    request.extra.retry = .none
     request.extra.credentials = own.credential
     request.extra.timeouts = own.timeouts
     request.extra.tag = tag

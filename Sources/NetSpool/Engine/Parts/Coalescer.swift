@@ -101,7 +101,7 @@ final class Coalescer {
   private struct Wishes: Hashable {
     var account: UInt64?
     var scope: String?
-    var redirects: NetworkRequest.Redirects?
+    var redirects = NetworkRequest.Redirects.inherited
     var lifetime: Duration?
     var key: String?
     var tag: String?

@@ -60,7 +60,7 @@ final class Successors {
   /// Where an answer leads, from the origin or from the cache; nil: nowhere, it is the answer.
   func redirect(_ operation: NetworkOperation, _ head: ResponseHead) -> Exchange.Next? {
     let request = operation.sent
-    let policy = request.redirects ?? operation.engine.configuration.redirects
+    let policy = request.redirects.over(operation.engine.configuration.redirects)
     do throws(NetworkError) {
       let location = try RedirectDecision.location(
         status: head.status, fields: head.headers, policy: policy)

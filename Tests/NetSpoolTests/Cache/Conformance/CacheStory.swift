@@ -40,7 +40,7 @@ final class CacheStory: Sendable {
       url: origin.url(path + visit.path), method: NetworkRequest.Method(visit.method))
     operation.cachePolicy = visit.policy
     // The connection is an old one, which would be tried again.
-    if visit.framing == .hangUp { operation.configure { $0.retry = NetworkRequest.Retry.none } }
+    if visit.framing == .hangUp { operation.retry = .none }
     for field in visit.with.map(split) { operation.addHeader(field.name, field.value) }
     return operation
   }

@@ -131,7 +131,7 @@ import Testing
     let engine = try NetworkEngine()
     func fetch(_ page: String) throws -> NetworkResponse {
       let operation = engine.operation(url: origin.url("/file"), parameters: ["page": page])
-      operation.configure { $0.retry = NetworkRequest.Retry.none }
+      operation.retry = .none
       operation.addDownloadStream(FileDownloadStream(path: folder["file"], resume: true))
       return try engine.wait(for: operation)
     }
