@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import Foundation
 import Testing
 
 /// Runs tests on threads of their own, for those that wait for a child process or for an engine: in Swift's
@@ -19,17 +19,17 @@ extension Trait where Self == OwnThreads {
   static var ownThreads: OwnThreads { OwnThreads() }
 }
 
-/// Few queues, each with a thread that may wait.
+/// Few threads, which may wait: a job goes to whichever is free, and is behind none that waits.
 private final class BlockingExecutor: TaskExecutor {
   static let shared = BlockingExecutor()
 
-  private let queues = (0..<3).map { DispatchQueue(label: "tests.blocking.\($0)") }
-  private let turn = Atomic(0)
+  private let queue = OperationQueue()
+
+  private init() { queue.maxConcurrentOperationCount = 6 }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let turn = turn.wrappingAdd(1, ordering: .relaxed).newValue
-    queues[turn % queues.count].async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    queue.addOperation { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 
