@@ -1,3 +1,4 @@
+import Glibc
 import NetSpool
 
 /// A cache as `netspool cache` sees it. A folder without one stays without one.
@@ -46,6 +47,10 @@ struct CacheKeeper {
   /// Nil when there is no cache.
   private func withEngine<Result>(_ body: (NetworkEngine) -> Result?) throws(StoreFailure) -> Result? {
     if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(.cache, directory) }
+    // Another user's would look as if it were not there.
+    if unsafe access("\(directory)/data.mdb", F_OK) != 0, errno == EACCES {
+      throw StoreFailure(store: .cache, directory: directory, cause: "it is another user's")
+    }
     guard CacheFiles.bytes(in: directory) != nil else { return nil }
     let engine: NetworkEngine
     do throws(NetworkError) {

@@ -107,6 +107,17 @@ import Testing
     #expect(end.errors == "netspool: cannot use the cache in \(bench["cache"]): it is no directory\n")
   }
 
+  @Test(arguments: [["stats"], ["empty"], ["remove", "http://h/"]])
+  func `a cache that is another user's is no empty one`(arguments: [String]) throws {
+    guard geteuid() == 0 else { return }
+    bench.serveFresh(0..<1)
+    #expect(try asked(0..<1) == 1)
+    let other = ["--reuid=65534", "--regid=65534", "--clear-groups", try Tool.path(), "cache"]
+    let end = try Tool.run(other + arguments + place, program: "/usr/bin/setpriv")
+    #expect(end.exit == .status(74) && end.output.isEmpty)
+    #expect(end.errors == "netspool: cannot use the cache in \(bench["cache"]): it is another user's\n")
+  }
+
   @Test func `get uses the cache only when told`() throws {
     bench.serveFresh(0..<1)
     let url = bench.origin.url("/0")
