@@ -156,7 +156,7 @@ import Testing
   }
 
   @Test func `waits for an origin are left as fast as waits for a place`() async throws {
-    try await withQueue { queue in
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
       origin.hold("/held")
       let engine = try NetworkEngine(to: origin, on: queue)

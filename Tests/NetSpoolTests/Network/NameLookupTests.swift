@@ -89,7 +89,7 @@ struct NameLookupTests {
 
   @Test(.notSanitized(.timeIsNoMeasure))
   func `costs a cancelled one the same however many wait for its name`() async throws {
-    try await withNames { names, wire in
+    try await withNames(loops: .fixed(1)) { names, wire in
       names.setFallback(.silence)
       let few = await Self.cancelsWaiting(1_000, for: "few.test", wire)
       let many = await Self.cancelsWaiting(16_000, for: "many.test", wire)
@@ -174,10 +174,12 @@ struct NameLookupTests {
 }
 
 /// A name server, and a wire beside it.
-private func withNames(_ body: (NameServer, Wire) async throws -> Void) async throws {
+private func withNames(
+  loops: NetworkQueue.Loops? = nil, _ body: (NameServer, Wire) async throws -> Void
+) async throws {
   let names = try NameServer()
   defer { names.stop() }
-  try await withWire({ ($0.retry, $0.delivery) = (.none, .loopThread) }, alone: true) {
+  try await withWire({ ($0.retry, $0.delivery) = (.none, .loopThread) }, loops: loops, alone: true) {
     try await body(names, $0)
   }
 }

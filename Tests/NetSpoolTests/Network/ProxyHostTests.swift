@@ -11,7 +11,7 @@ struct ProxyHostTests {
   {
     let proxy = try ScriptedOrigin()
     proxy.fallback(.text("by proxy"))
-    try await withQueue { queue in
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let engine = try NetworkEngine(to: proxy, on: queue) { $0.proxy = NetworkEngine.Proxy(proxy.url("")) }
       let hosts = [
         "[2001:db8::1]:8080", "netspool.invalid", "[2001:db8::2]", "10.0.0.1:81", "other.invalid:8080",

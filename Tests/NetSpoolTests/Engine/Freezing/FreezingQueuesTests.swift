@@ -157,6 +157,7 @@ struct FreezingQueuesTests {
     fixture.origin.on("/letters", .redirect(to: second.url("/letters"), status: 307))
     var settings = NetworkQueue.Configuration()
     settings.maximumPerOrigin = 1
+    settings.loops = .fixed(1)
     let queue = try NetworkQueue(configuration: settings)
     let engine = try NetworkEngine(to: fixture.origin, on: queue) {
       $0.redirects.resendsBodyAcrossOrigins = true
