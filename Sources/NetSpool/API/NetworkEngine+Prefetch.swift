@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The end of a URL of a prefetch.
@@ -21,120 +22,143 @@ public struct PrefetchSummary: Sendable, Hashable {
 }
 
 extension NetworkEngine {
-  /// Fetches every URL of a sequence at low priority. The sequence is pulled as slots become free, so memory
-  /// does not grow with its length; a lazy one may be endless until `cancel()`, or until the engine is shut down.
+  /// Fetches every URL of a sequence at low priority, and returns at the end. The sequence is pulled as slots become free, so
+  /// memory does not grow with its length; a lazy one may be endless until its task is cancelled, or the engine is shut down.
   ///
   /// - Parameters:
-  ///   - urls: absolute http or https URLs, or paths of the engine's host.
+  ///   - urls: absolute http or https URLs, or paths of the engine's host. Pulled where the caller runs.
   ///   - each: after every URL, on the delivery target.
-  ///   - completion: once, at the end.
+  @discardableResult
+  public func prefetch(
+    _ urls: some Sequence<String>, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in }
+  ) async -> PrefetchSummary {
+    let prefetch = Prefetch(engine: self, each: each)
+    return await withTaskCancellationHandler {
+      for url in urls {
+        await withCheckedContinuation { continuation in prefetch.whenReady(.forMore) { continuation.resume() }
+        }
+        if !prefetch.start(url) { break }
+      }
+      await withCheckedContinuation { continuation in prefetch.whenReady(.toEnd) { continuation.resume() } }
+      return prefetch.summary
+    } onCancel: {
+      prefetch.cancel()
+    }
+  }
+
+  /// The same with closures; returns at once.
+  ///
+  /// - Parameters:
+  ///   - urls: as above. Pulled on a thread of its own.
+  ///   - each: after every URL, on the delivery target.
+  ///   - completion: once, at the end, on the delivery target.
   @discardableResult
   public func prefetch<URLs: Sequence<String> & SendableMetatype>(
     _ urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
     completion: @escaping @Sendable (PrefetchSummary) -> Void
   ) -> NetworkBatch {
-    let prefetch = Prefetch(engine: self, urls: urls, each: each, completion: completion)
+    let prefetch = Prefetch(engine: self, each: each)
     let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { [self] in deliverLate($0) })
-    prefetch.start(batch)
-    return batch
-  }
-
-  /// The same, awaited: returns at the end, without blocking a thread. A task that is cancelled cancels it.
-  @discardableResult
-  public func prefetch<URLs: Sequence<String> & SendableMetatype>(
-    _ urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in }
-  ) async -> PrefetchSummary {
-    let summary = FirstAnswer<PrefetchSummary>()
-    let batch = prefetch(urls, each: each) { summary.give($0) }
-    return await withTaskCancellationHandler {
-      await summary.value
-    } onCancel: {
-      batch.cancel()
+    let iterator = Mutex(Optional(urls.makeIterator()))
+    let pull: @Sendable () -> Void = { [self] in
+      let ready = DispatchSemaphore(value: 0)
+      repeat {
+        prefetch.whenReady(.forMore) { ready.signal() }
+        ready.wait()
+      } while iterator.withLock({ $0?.next() }).map(prefetch.start) ?? false
+      iterator.withLock { $0 = nil }  // it may hold on to the batch
+      prefetch.whenReady(.toEnd) { [self] in
+        deliverLate {
+          completion(prefetch.summary)
+          batch.endIfOver()
+        }
+      }
     }
+    // In a child of fork(2) no other thread is there to do it.
+    if driver.isOfParent { pull() } else { DispatchQueue(label: "netspool.prefetch").async(execute: pull) }
+    return batch
   }
 }
 
 /// A prefetch under way: a window of operations over a sequence.
-final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
+final class Prefetch: Sendable {
   /// Operations under way and waiting; enough to keep every slot busy.
-  private static var window: Int { 512 }
+  private static let window = 512
+
+  enum Readiness {
+    /// There is room for another, or no other is wanted.
+    case forMore
+    /// None is under way, nor comes.
+    case toEnd
+  }
 
   private struct State {
     var pending: [UInt64: NetworkOperation] = [:]
     var summary = PrefetchSummary()
-    var isFilling = false
-    /// Ends with it.
-    var batch: NetworkBatch?
-    /// Nothing more is pulled: the sequence has ended, or the prefetch was cancelled.
+    /// It was cancelled, or its engine closed.
     var isStopped = false
-    var isEnded = false
+    /// The sequence has ended, or nothing more of it is wanted.
+    var isPulled = false
+    /// What waits for it: whoever pulls the sequence.
+    var waiting: (Readiness, @Sendable () -> Void)?
+
+    /// - Parameter isFirst: one that has waited gets room for many.
+    func isReady(_ readiness: Readiness, isFirst: Bool) -> Bool {
+      switch readiness {
+      case .forMore: isStopped || pending.count < (isFirst ? Prefetch.window : Prefetch.window / 2)
+      case .toEnd: pending.isEmpty
+      }
+    }
+
+    mutating func takeReady() -> (@Sendable () -> Void)? {
+      guard let (readiness, wake) = waiting, isReady(readiness, isFirst: false) else { return nil }
+      waiting = nil
+      return wake
+    }
 
     mutating func stop() {
-      if !isStopped { summary.wasCancelled = true }
+      if !isPulled { summary.wasCancelled = true }
       isStopped = true
     }
   }
 
   private let engine: NetworkEngine
-  /// Touched by the one who fills, so the caller's iterator never runs under a lock that others wait for.
-  private let urls: Mutex<URLs.Iterator?>
-  private let state = Mutex(State())
   private let each: @Sendable (PrefetchResult) -> Void
-  private let completion: @Sendable (PrefetchSummary) -> Void
+  private let state = Mutex(State())
 
-  init(
-    engine: NetworkEngine, urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void,
-    completion: @escaping @Sendable (PrefetchSummary) -> Void
-  ) {
-    self.engine = engine
-    self.each = each
-    self.completion = completion
-    self.urls = Mutex(urls.makeIterator())
+  init(engine: NetworkEngine, each: @escaping @Sendable (PrefetchResult) -> Void) {
+    (self.engine, self.each) = (engine, each)
   }
 
-  func start(_ batch: NetworkBatch) {
-    state.withLock { $0.batch = batch }
-    fill()
-  }
+  var summary: PrefetchSummary { state.withLock { $0.summary } }
 
-  /// Pulls until the window is full or the sequence has ended. One at a time: who finds another filling leaves
-  /// it to that one, who looks for room again before it stops.
-  private func fill() {
-    let isMine = state.withLock { state in
-      defer { state.isFilling = true }
-      return !state.isFilling
+  /// Calls back once, when it is so, perhaps at once.
+  func whenReady(_ readiness: Readiness, _ wake: @escaping @Sendable () -> Void) {
+    let isReady = state.withLock { state in
+      if readiness == .toEnd { state.isPulled = true }
+      if state.isReady(readiness, isFirst: true) { return true }
+      state.waiting = (readiness, wake)
+      return false
     }
-    guard isMine else { return }
-    while hasRoom() {
-      guard let url = urls.withLock({ $0?.next() }) else {
-        state.withLock { $0.isStopped = true }
-        continue
-      }
-      start(url)
-    }
-    endIfOver()
+    if isReady { wake() }
   }
 
-  private func hasRoom() -> Bool {
-    state.withLock { state in
-      state.isFilling = !state.isStopped && state.pending.count < Self.window
-      return state.isFilling
-    }
-  }
-
-  private func start(_ url: String) {
+  /// False when no other is wanted, nor was this one.
+  func start(_ url: String) -> Bool {
     let operation = engine.operation(for: url)
     operation.priority = .low
     operation.onFinal { [self] result in ended(operation.id, url, result) }
-    let isStopped = state.withLock { state in
-      state.pending[operation.id] = operation
-      return state.isStopped
+    let isWanted = state.withLock { state in
+      if !state.isStopped { state.pending[operation.id] = operation }
+      return !state.isStopped
     }
-    if isStopped { operation.cancel() } else { engine.enqueue(operation) }
+    if isWanted { engine.enqueue(operation) }
+    return isWanted
   }
 
   private func ended(_ id: UInt64, _ url: String, _ result: Result<NetworkResponse, NetworkError>) {
-    let isLow = state.withLock { state in
+    each(PrefetchResult(url: url, outcome: result))
+    let wake = state.withLock { state in
       state.pending[id] = nil
       switch result {
       case .success(let response):
@@ -145,31 +169,17 @@ final class Prefetch<URLs: Sequence<String> & SendableMetatype>: Sendable {
         // So would all that come, at once, and an endless sequence never end.
         if error.code == .engineClosed || error.code == .usedAfterFork { state.stop() }
       }
-      return state.pending.count <= Self.window / 2
+      return state.takeReady()
     }
-    each(PrefetchResult(url: url, outcome: result))
-    if isLow { fill() }
+    wake?()
   }
 
   func cancel() {
-    let operations = state.withLock { state in
+    let (operations, wake) = state.withLock { state in
       state.stop()
-      return Array(state.pending.values)
+      return (Array(state.pending.values), state.takeReady())
     }
     for operation in operations { operation.cancel() }
-  }
-
-  private func endIfOver() {
-    let ended = state.withLock { state -> (summary: PrefetchSummary, batch: NetworkBatch?)? in
-      guard state.isStopped, state.pending.isEmpty, !state.isEnded else { return nil }
-      state.isEnded = true
-      return (state.summary, state.batch.take())
-    }
-    guard let ended else { return }
-    urls.withLock { $0 = nil }  // it may hold on to the batch
-    engine.deliverLate { [completion] in
-      completion(ended.summary)
-      ended.batch?.endIfOver()
-    }
+    wake?()
   }
 }

@@ -7,16 +7,10 @@ import NetSpool
 struct Prefetch {
   static func main() async throws {
     let engine = try NetworkEngine()
-    var cache = CacheConfiguration(directory: CommandLine.arguments[1])
-    try engine.useCache(cache)
+    try engine.useCache(CacheConfiguration(directory: CommandLine.arguments[1]))
     let top = Task { await show(engine.configuration.queue) }
-    let summary = await withCheckedContinuation { continuation in
-      engine.prefetch(
-        Lines(),
-        each: { result in
-          if case .failure(let error) = result.outcome { print(result.url, error) }
-        },
-        completion: { continuation.resume(returning: $0) })
+    let summary = await engine.prefetch(Lines()) { result in
+      if case .failure(let error) = result.outcome { print(result.url, error) }
     }
     top.cancel()
     print("\(summary.succeeded) fetched, \(summary.failed) failed, \(summary.bytes) bytes")
