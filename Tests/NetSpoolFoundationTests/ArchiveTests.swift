@@ -9,7 +9,10 @@ struct ArchiveTests {
   @Test func `what was recorded is played again`() async throws {
     let archive = HTTPArchive()
     let live = try ScriptedOrigin()
-    live.enqueue(.json(["id": 7, "name": "a\"b"]), .text("second"), for: "/user")
+    let signed = Answer.json(["id": 7, "name": "a\"b"])
+      .header("Content-Location", "https://anna:secret@h/?token=secret")
+      .header("Refresh", "0; url=/q?password=secret")
+    live.enqueue(signed, .text("second"), for: "/user")
     live.on("/picture", .bytes(Thumbnail.png(3), type: "image/png"))
     live.on("/missing", .text("none", status: 404))
     func ask(_ origin: ScriptedOrigin) async throws -> [String] {
@@ -21,7 +24,7 @@ struct ArchiveTests {
       var answers: [String] = []
       for path in ["user?a=b", "user?a=b", "picture", "missing?token=secret"] {
         do {
-          let response = try await engine.get(path)
+          let response = try await engine.get(path, headers: ["Referer": "https://h/?api_key=secret"])
           answers.append(
             "\(response.status) \(response.headers["Content-Type"] ?? "") \(response.data.base64EncodedString())"
           )

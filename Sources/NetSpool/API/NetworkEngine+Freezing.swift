@@ -38,11 +38,11 @@ extension NetworkEngine {
 
   /// Gives a frozen request up: it becomes a dead letter without its body, and its operation, if there is one, ends with
   /// `.cancelled`. When it is being sent, the origin may act on it all the same. ``frozenOperations`` and ``deadLetters`` show it
-  /// as soon as the disk knows.
+  /// as soon as the disk knows, for which ``shutDown(deadline:)`` waits.
   ///
   /// - Returns: false when no such request of this engine waits.
   @discardableResult
-  public func cancelFrozen(id: UInt64) -> Bool { freezing?.cancel(FrozenID(id)) ?? false }
+  public func cancelFrozen(id: UInt64) -> Bool { freezing?.cancel(FrozenID(id), for: self) ?? false }
 
   /// Sends what waits for the network or for its time, gently: lane by lane within two seconds, eight at once. There is
   /// no need for it: a network that comes back is noticed.
@@ -58,11 +58,11 @@ extension NetworkEngine {
   /// Throws `.invalidRequest` when there is none of this number, or its body is gone.
   public func revive(id: UInt64) throws(NetworkError) {
     guard let freezing else { throw NetworkError(.invalidRequest, reason: "letter") }
-    try freezing.revive(FrozenID(id))
+    try freezing.revive(FrozenID(id), for: self)
   }
 
   /// Forgets a dead letter, and lets its lane go on if it was halted.
-  public func discardDeadLetter(id: UInt64) { freezing?.discard(FrozenID(id)) }
+  public func discardDeadLetter(id: UInt64) { freezing?.discard(FrozenID(id), for: self) }
 }
 
 extension NetworkEngine {
@@ -74,6 +74,7 @@ extension NetworkEngine {
     let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in
       if freezing != nil { return nil }
       if isClosedToNew { throw NetworkError(.engineClosed) }
+      refusedFreezing.withLock { $0 = configuration }
       freezing = try FreezeOpening.open(
         configuration, name: self.configuration.storageName, host: home?.text ?? "", within: reach, now: now)
       return freezing
@@ -97,7 +98,8 @@ extension NetworkEngine {
 
   func freezingOrDefault() throws(NetworkError) -> EngineFreezing {
     if let freezing { return freezing }
-    try useFreezing()
+    // No other store than the one that was named.
+    try useFreezing(refusedFreezing.withLock { $0 } ?? .init())
     guard let freezing else { throw NetworkError(.engineClosed) }
     return freezing
   }

@@ -99,7 +99,7 @@ final class Prefetch: Sendable {
     var isStopped = false
     /// The sequence has ended, or nothing more of it is wanted.
     var isPulled = false
-    /// What waits for it: whoever pulls the sequence.
+    /// The pull of the sequence that waits.
     var waiting: (Readiness, @Sendable () -> Void)?
 
     /// - Parameter isFirst: one that has waited gets room for many.

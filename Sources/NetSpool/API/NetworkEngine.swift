@@ -57,6 +57,8 @@ public final class NetworkEngine: Sendable {
   /// Another process keeps the store of its cache; see `useCacheLater`.
   let isCacheBusy = Atomic(false)
   let freezes = Mutex<EngineFreezing?>(nil)
+  /// What `useFreezing` was asked for last, and did not get.
+  let refusedFreezing = Mutex<FreezeConfiguration?>(nil)
 
   private static let lastID = Atomic<UInt64>(0)
 

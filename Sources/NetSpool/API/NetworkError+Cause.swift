@@ -55,7 +55,7 @@ extension NetworkError.Cause {
   public static let scheme = Self("scheme")
   /// From https to http.
   public static let downgrade = Self("downgrade")
-  /// With a body that may not go along.
+  /// With a body that may not go along; of a request: a HEAD with one.
   public static let body = Self("body")
   /// The name of a field.
   public static let headerName = Self("headerName")

@@ -114,7 +114,8 @@ extension NetworkOperation {
     set { changeTag(to: newValue) }
   }
 
-  /// A setting of the request: see ``NetworkRequest``.
+  /// A setting of the request: see ``NetworkRequest``. What changes a part of one, `headers["A"] = "b"`, reads it and sets it:
+  /// where several threads do so, ``configure(_:)`` is one step.
   public subscript<Value>(dynamicMember setting: WritableKeyPath<NetworkRequest, Value>) -> Value {
     get { request[keyPath: setting] }
     set { configure { $0[keyPath: setting] = newValue } }

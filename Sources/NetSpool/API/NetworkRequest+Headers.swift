@@ -210,7 +210,10 @@ extension NetworkRequest.Headers: CustomStringConvertible, CustomReflectable {
 
 extension NetworkRequest.Headers.Field: CustomStringConvertible, CustomReflectable {
   /// Its line, a secret masked.
-  public var description: String { "\(name): \(Redaction.standard.header(name: name, value: value))" }
+  public var description: String { "\(name): \(valueMasked)" }
+
+  /// Its value as it may be shown, also what is secret in URLs.
+  package var valueMasked: String { Redaction.standard.header(name: name, value: value) }
 
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["field": description]) }

@@ -211,7 +211,8 @@ extension NetworkRequest {
 
     func over(_ engine: Self) -> Self { isInherited ? engine : self }
 
-    /// Of a request: its engine's, whatever that is. Of an engine: as `.standard`.
+    /// Of a request: its engine's, whatever that is; with a member that is set it becomes `.standard` with that member. Of an
+    /// engine: as `.standard`.
     public static let inherited = Self(isInherited: true)
     /// At most 10; a body is sent again only on 307 and 308 to the same origin.
     public static let standard = Self()

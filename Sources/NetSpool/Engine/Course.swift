@@ -274,6 +274,7 @@ extension Scheduler {
     if let transfer = operation.loop.transfer { return resume(transfer, of: operation) }
     let transfer = try starter.transfer(for: operation, request, at: origin) { transfer in
       transfer.onStall = { [seats] in seats.watchReaders() }
+      transfer.onTooLong = { [unowned self] in endUnstreamed($0) }
       transfer.onHead = { [unowned self] transfer, head in didReceive(head, transfer) }
     }
     operation.loop.transfer = transfer

@@ -51,7 +51,11 @@ struct Ending {
       return .failure(failure)
     }
     guard var answer else { return .failure(NetworkError(.cancelled)) }
-    if let fanout { answer.streams = fanout.reports(of: recipient.id) }
+    if let fanout {
+      answer.streams = fanout.reports(of: recipient.id)
+      // Another that shares it may have wanted it in memory.
+      if recipient.hasStreams, answer.head.status < 300 { answer.body = .empty }
+    }
     return .success(answer)
   }
 }

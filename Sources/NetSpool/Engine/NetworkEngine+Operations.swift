@@ -92,7 +92,7 @@ extension NetworkEngine {
 
   private func endOperations(deadline: Duration, done: @escaping @Sendable () -> Void) {
     // Nothing runs, but what ended without the loop may be on its way to its closures.
-    guard driver.isStarted else { return deliverLate(done) }
+    guard driver.isStarted || freezing != nil else { return deliverLate(done) }
     let countdown = Countdown(1) { [self] in deliverLate(done) }
     driver.performEverywhere(of: id) { [self] core in
       core.shutDown(self, deadline: deadline, countdown)

@@ -40,8 +40,7 @@ extension NetworkOperation {
       let sent = response.metrics.bytesSent
       if sent > 0 { body(TransferProgress(whole: sent, response)) }
     case (.downloadProgress(let body), .success(let response)):
-      let received = response.streams.map(\.bytes).max() ?? Int64(response.body.count)
-      body(TransferProgress(whole: received, response))
+      body(TransferProgress(whole: Self.received(response), response))
     default: Self.call(handler, outcome)
     }
   }
@@ -127,6 +126,11 @@ extension NetworkOperation {
     {
       engine.configuration.onUnhandledFailure?(failure)
     }
+    if case .success(let response) = final.outcome, response.source == .cache, final.handlers.wantsDownload {
+      // It has moved nothing that could have been told before.
+      let whole = TransferProgress(whole: Self.received(response), response)
+      final.handlers.forEach { if case .downloadProgress(let body) = $0 { body(whole) } }
+    }
     let outcome = final.outcome
     var provided = final.isRepetition ? final.handlers.countProvided : 0
     final.handlers.drain { handler in
@@ -195,6 +199,11 @@ extension NetworkOperation {
     case .failure(let failure): "\(request.method.name) \(failure)"
     case .handedOver: "\(request.method.name) \(Redaction.standard.url(request.url)) stays frozen"
     }
+  }
+
+  /// Bytes of a body, wherever it has gone.
+  private static func received(_ response: NetworkResponse) -> Int64 {
+    response.streams.map(\.bytes).max() ?? Int64(response.body.count)
   }
 
   private static func call(_ handler: Handlers.Handler, _ outcome: Outcome) {

@@ -37,6 +37,20 @@ extension Scheduler {
     return BodyUse(collects: collects, streams: true)
   }
 
+  /// Ends the operations that want a body in memory which is too long for that. It goes on for the others' streams.
+  func endUnstreamed(_ transfer: Transfer) {
+    guard let leader = transfer.exchange.owner as? NetworkOperation else { return }
+    leader.loop.cacheUse?.findings.entry = nil
+    let most = transfer.exchange.plan.limits.bodyBytesInMemoryMax
+    let failure = NetworkError(.bodyTooLarge, reason: "more than \(most) bytes", sendState: .answered)
+    context.later { [unowned self] in
+      for recipient in leader.recipients where !recipient.hasStreams {
+        if case .following = recipient.loop.phase { continue }  // it has a limit of its own
+        withdraw(recipient, failure)
+      }
+    }
+  }
+
   private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
     guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
     context.later { [unowned self] in

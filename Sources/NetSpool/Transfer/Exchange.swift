@@ -191,6 +191,8 @@ struct TransferStateMachine: Sendable {
     case widen
     /// The body is collected as well from now on, with what was kept of it.
     case collect(bytesMax: Int64)
+    /// The body goes to the sinks alone from now on.
+    case narrow
     /// Decoded body bytes.
     case bytes(Int)
     case fail(NetworkError)
@@ -222,6 +224,7 @@ struct TransferStateMachine: Sendable {
     case (.receiving(let use), .bytes(let count)): bytes(count, use)
     case (.receiving(let use), .widen): widen(use)
     case (.receiving(let use), .collect(let limit)): collect(use, limit)
+    case (.receiving, .narrow): narrow()
     case (.awaitingHead, .fail(let failure)), (.receiving, .fail(let failure)): fail(failure)
     case (.awaitingHead, .done), (.receiving, .done): done()
     default: preconditionFailure("NetSpool: a transfer cannot take \(event) when \(state)")
@@ -253,7 +256,13 @@ struct TransferStateMachine: Sendable {
     var use = use
     use.collects = true
     state = .receiving(use)
-    bytesMax = min(bytesMax, limit)
+    // Beside streams what is collected has a limit of its own: they go on.
+    if !use.streams { bytesMax = min(bytesMax, limit) }
+    return .proceed
+  }
+
+  private mutating func narrow() -> Action {
+    state = .receiving(.stream)
     return .proceed
   }
 

@@ -61,7 +61,11 @@ extension Transfer {
       exchange.decoder = try ContentDecoder.make(for: head.headers, limits: limits.decoding)
     }
     exchange.bytesExpected = exchange.decoder == nil ? parser.framing.contentLength : nil
-    if use.collects { exchange.collected.reserve(announced: exchange.bytesExpected) }
+    if use == .both, parser.framing.contentLength ?? 0 > Int64(limits.bodyBytesInMemoryMax) {
+      stopCollecting()
+    } else if use.collects {
+      exchange.collected.reserve(announced: exchange.bytesExpected)
+    }
     openSinks(use, head, exchange.bytesExpected)
   }
 
@@ -198,10 +202,23 @@ extension Transfer {
     switch exchange.machine.handle(.bytes(bytes.byteCount)) {
     case .proceed, .stop: return .abort
     case .use(let use):
-      if use.collects { exchange.collected.append(bytes) }
+      if use.collects { collect(bytes, besideStreams: use.streams) }
       if use.streams { exchange.fanout?.write(bytes) }
       return exchange.machine.failure == nil ? .taken : .abort
     }
+  }
+
+  private func collect(_ bytes: RawSpan, besideStreams: Bool) {
+    let most = exchange.plan.limits.bodyBytesInMemoryMax
+    if besideStreams, exchange.collected.count + bytes.byteCount > most { return stopCollecting() }
+    exchange.collected.append(bytes)
+  }
+
+  /// The body is too long for the operations that want it in memory, and goes on for the others' streams.
+  private func stopCollecting() {
+    exchange.machine.handle(.narrow)
+    exchange.collected = []
+    onTooLong(self)
   }
 
 }

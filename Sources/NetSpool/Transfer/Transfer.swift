@@ -43,6 +43,8 @@ final class Transfer {
   var onInformational: (Transfer, ResponseHead) -> Void = { _, _ in }
   /// Its streams take no more for now.
   var onStall: () -> Void = {}
+  /// The body is longer than may be kept in memory, and goes to its streams alone. In the middle of libcurl's work.
+  var onTooLong: (Transfer) -> Void = { _ in }
   /// Its connection has given nothing for as long as it waited, and may be dead.
   var onSilence: (Transfer) -> Void = { _ in }
   /// The name is resolved: a socket is being opened.

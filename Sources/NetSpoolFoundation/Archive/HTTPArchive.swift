@@ -105,7 +105,7 @@ public final class HTTPArchive: Sendable {
   }
 
   private static func fields(_ headers: NetworkRequest.Headers) -> [Field] {
-    headers.map { Field(name: $0.name, value: NetworkRequest.Headers.isSecret($0.name) ? "•••" : $0.value) }
+    headers.map { Field(name: $0.name, value: $0.valueMasked) }
   }
 
   private static func content(_ answer: NetworkResponse) -> Body {

@@ -97,6 +97,24 @@ struct ConvenienceTests {
     }
   }
 
+  @Test func `a HEAD with a body is refused, and an answer from the cache has its progress`() async throws {
+    try await withEngine { engine, origin in
+      let head = NetworkRequest(path: "a", method: .head, body: "x")
+      let error = await #expect(throws: NetworkError.self) { try await engine.response(for: head) }
+      #expect(error?.code == .invalidRequest && error?.cause == .body && origin.requestCount == 0)
+      let folder = try TestFolder()
+      try engine.useCache(.init(directory: folder["cache"]))
+      origin.on("/a", .text("hello").header("Cache-Control", "max-age=60"))
+      let seen = Journal<Int64>()
+      for source in [NetworkResponse.Source.network, .cache, .cache] {
+        let operation = engine.operation(path: "a").onDownloadProgress { seen.add($0.done) }
+        if seen.entries.count == 2 { operation.addDownloadStream(MemoryDownloadStream()) }
+        #expect(try await engine.response(for: operation).source == source)
+      }
+      #expect(seen.entries == [5, 5, 5])
+    }
+  }
+
   @Test func `bodies are text, JSON or bytes of any kind`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a") { .text(($0.header("Content-Type") ?? "none") + " " + $0.text) }

@@ -26,6 +26,37 @@ struct CoalescingTests {
     }
   }
 
+  /// What one keeps in memory is bounded, whoever else streams it; and the stream's answer has no body.
+  @Test(arguments: [true, false], [true, false])
+  func `a body that is too long for memory goes on for the streams that share it`(
+    isAnnounced: Bool, streamsFirst: Bool
+  ) async throws {
+    try await withEngine {
+      $0.limits.bodyBytesInMemoryMax = 1 << 20
+    } _: { engine, origin in
+      for (path, count) in [("/long", 3 << 20), ("/short", 1 << 19)] {
+        let answer = Answer.pattern(count)
+        origin.on(path, isAnnounced ? answer : answer.framed(.chunked(size: 65_536)))
+        origin.hold(path)
+        let stream = MemoryDownloadStream()
+        let streamed = engine.operation(path: path).addDownloadStream(stream)
+        let kept = engine.operation(path: path)
+        for operation in streamsFirst ? [streamed, kept] : [kept, streamed] { engine.enqueue(operation) }
+        await engine.settle()
+        #expect(await origin.waitForWaiting(path, 1))
+        origin.release(path)
+        let (first, second) = (await streamed.end(), await kept.end())
+        #expect(first.response?.body.isEmpty == true && stream.isWhole && stream.bytes.count == count)
+        if count > 1 << 20 {
+          #expect(second.code == .bodyTooLarge)
+        } else {
+          #expect(second.response?.body.count == count)
+        }
+        #expect(origin.hits(path) == 1)
+      }
+    }
+  }
+
   @Test(arguments: [true, false]) func `the exchange ends with the last who wants it`(isQueued: Bool)
     async throws
   {

@@ -85,32 +85,40 @@ extension EngineFreezing {
   }
 
   /// False when no such request of this engine waits.
-  func cancel(_ id: FrozenID) -> Bool {
+  func cancel(_ id: FrozenID, for engine: NetworkEngine) -> Bool {
     guard let row = try? freezer.store.row(id.number),
       let record = FrozenRecord(decoding: row.payload.rawBytes, at: freezer.settings.now()),
       owns(record.request.scope)
     else { return false }
-    return freezer.dispatch { _ = $0.spool.cancel(id) }
+    return freezer.dispatch { sender in
+      if sender.spool.cancel(id) { sender.await({ !$0.spool.contains(id) }, sender.owe(engine)) }
+    }
   }
 
   /// Calls back, on the freezer's thread, as soon as nothing of the store is being written or sent; at once when it is closed.
   func whenStill(_ done: @escaping @Sendable () -> Void) {
-    if !freezer.dispatch({ $0.whenStill.append(done) }) { done() }
+    if !freezer.dispatch({ $0.await(\.isStill, done) }) { done() }
   }
 
   func thaw() { freezer.dispatch { $0.thaw() } }
 
   /// Throws `invalidRequest(letter)`.
-  func revive(_ id: FrozenID) throws(NetworkError) {
+  func revive(_ id: FrozenID, for engine: NetworkEngine) throws(NetworkError) {
     guard let letter = letter(id), letter.record != nil, letter.hasBody else {
       throw NetworkError(.invalidRequest, reason: "letter")
     }
-    freezer.dispatch { $0.spool.revive(id) { _ in } }
+    freezer.dispatch { sender in
+      let done = sender.owe(engine)
+      sender.spool.revive(id) { _ in done() }
+    }
   }
 
-  func discard(_ id: FrozenID) {
+  func discard(_ id: FrozenID, for engine: NetworkEngine) {
     guard letter(id) != nil else { return }
-    freezer.dispatch { $0.spool.discard(id) }
+    freezer.dispatch { sender in
+      let done = sender.owe(engine)
+      sender.spool.discard(id) { _ in done() }
+    }
   }
 }
 

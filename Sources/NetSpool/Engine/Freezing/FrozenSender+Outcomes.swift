@@ -182,6 +182,7 @@ extension FrozenSender {
     attempts.values.contains { leaver.isMeant($0.engine) }
       || waiting.values.contains { $0.operations.contains { leaver.isMeant($0.engine) } }
       || accepting.values.contains { leaver.isMeant($0.engine) }
+      || owed.values.contains { leaver.isMeant($0.engine) }
       || leaver.awaitsHandlers && undelivered.values.contains { leaver.isMeant($0) }
   }
 }

@@ -10,6 +10,8 @@ extension NetworkRequest {
     try extra.credentials?.check()
     try placeParameters()
     extra.prepared = try extra.body.prepared(with: extra.parameters)
+    // libcurl would wait for the body that the answer's length announces.
+    if method == .head, extra.prepared.length != 0 { throw NetworkError(.invalidRequest, cause: .body) }
     if case .multipart(let multipart) = extra.body, let named = headers.first("Content-Type") {
       headers.set("Content-Type", multipart.contentType(named: named))
     } else if let type = extra.body.contentType, !headers.contains("Content-Type") {
