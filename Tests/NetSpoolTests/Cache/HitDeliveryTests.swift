@@ -130,10 +130,11 @@ struct HitDeliveryTests {
         switch event {
         case .state(let state): events.append("\(state)")
         case .finished(let result): events.append("\(result.response?.source.rawValue ?? "none")")
-        default: events.append("else")
+        case .downloadProgress: events.append("progress")
+        case .uploadProgress: events.append("else")
         }
       }
-      #expect(events == ["finished", "cache"])
+      #expect(events == ["finished", "progress", "cache"])
       #expect(origin.requestCount == 1)
     }
   }
