@@ -147,7 +147,8 @@ final class Prefetch: Sendable {
   func start(_ url: String) -> Bool {
     let operation = engine.operation(for: url)
     operation.priority = .low
-    operation.onFinal { [self] result in ended(operation.id, url, result) }
+    // Not the operation itself, which keeps the closure: one that is not wanted never ends.
+    operation.onFinal { [self, id = operation.id] result in ended(id, url, result) }
     let isWanted = state.withLock { state in
       if !state.isStopped { state.pending[operation.id] = operation }
       return !state.isStopped
