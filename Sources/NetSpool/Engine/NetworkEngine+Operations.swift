@@ -92,7 +92,8 @@ extension NetworkEngine {
 
   private func endOperations(deadline: Duration, done: @escaping @Sendable () -> Void) {
     // Nothing runs, but what ended without the loop may be on its way to its closures.
-    guard driver.isStarted || freezing != nil else { return deliverLate(done) }
+    // In a child of fork(2) no thread is there that could leave.
+    guard !driver.isOfParent, driver.isStarted || freezing != nil else { return deliverLate(done) }
     let countdown = Countdown(1) { [self] in deliverLate(done) }
     driver.performEverywhere(of: id) { [self] core in
       core.shutDown(self, deadline: deadline, countdown)

@@ -187,8 +187,8 @@ struct TransferStateMachine: Sendable {
     case begin(bytesMax: Int64)
     /// The final head; 1xx heads change nothing here.
     case head(BodyUse, bytesMax: Int64)
-    /// The body goes to sinks as well from now on.
-    case widen
+    /// The body goes to sinks as well from now on, and may be as long as they take.
+    case widen(bytesMax: Int64)
     /// The body is collected as well from now on, with what was kept of it.
     case collect(bytesMax: Int64)
     /// The body goes to the sinks alone from now on.
@@ -222,7 +222,7 @@ struct TransferStateMachine: Sendable {
     case (.idle, .begin(let limit)): begin(limit)
     case (.awaitingHead, .head(let use, let limit)): head(use, limit)
     case (.receiving(let use), .bytes(let count)): bytes(count, use)
-    case (.receiving(let use), .widen): widen(use)
+    case (.receiving(let use), .widen(let limit)): widen(use, limit)
     case (.receiving(let use), .collect(let limit)): collect(use, limit)
     case (.receiving, .narrow): narrow()
     case (.awaitingHead, .fail(let failure)), (.receiving, .fail(let failure)): fail(failure)
@@ -245,9 +245,10 @@ struct TransferStateMachine: Sendable {
     return failure == nil ? .proceed : .stop
   }
 
-  private mutating func widen(_ use: BodyUse) -> Action {
+  private mutating func widen(_ use: BodyUse, _ limit: Int64) -> Action {
     var use = use
     use.streams = true
+    bytesMax = limit
     state = .receiving(use)
     return .proceed
   }

@@ -188,7 +188,7 @@ final class Transfer {
   /// Another operation wants the body that is already coming: its sinks get what was kept so far, then follow.
   func widen(streamsOf id: UInt64) {
     guard let head = exchange.head, let fanout = exchange.fanout else { return }
-    exchange.machine.handle(.widen)
+    exchange.machine.handle(.widen(bytesMax: exchange.plan.limits.bodyBytesStreamedMax))
     exchange.hasStreamed = true
     fanout.open(head, bytesExpected: exchange.bytesExpected, only: id)
     exchange.isLive = isLive(head)

@@ -57,6 +57,27 @@ struct CoalescingTests {
     }
   }
 
+  @Test func `a stream that joins what one wants in memory has a limit of its own`() async throws {
+    try await withEngine {
+      $0.limits.bodyBytesInMemoryMax = 1 << 20
+    } _: { engine, origin in
+      let answer = Answer.pattern(3 << 20).framed(.chunked(size: 65_536))
+      origin.on("/a", answer.fault(.gate("joined"), at: .body(1_000)))
+      let began = Latch()
+      let kept = engine.operation(path: "/a").onDownloadProgress { _ in began.open() }
+      engine.enqueue(kept)
+      await began.opened()
+      let stream = MemoryDownloadStream()
+      let streamed = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(streamed)
+      await engine.settle()
+      origin.release("joined")
+      #expect(await kept.end().code == .bodyTooLarge)
+      #expect(await streamed.end().response?.status == 200 && stream.bytes.count == 3 << 20)
+      #expect(origin.hits("/a") == 1)
+    }
+  }
+
   @Test(arguments: [true, false]) func `the exchange ends with the last who wants it`(isQueued: Bool)
     async throws
   {

@@ -63,7 +63,7 @@ struct TransferStateMachineTests {
     var machine = Machine()
     machine.handle(.begin(bytesMax: .max))
     machine.handle(.head(.collect, bytesMax: .max))
-    #expect(machine.handle(.widen) == .proceed)
+    #expect(machine.handle(.widen(bytesMax: .max)) == .proceed)
     #expect(machine.handle(.bytes(1)) == .use(.both))
   }
 
@@ -78,11 +78,11 @@ struct TransferStateMachineTests {
       case .bytesWhenIdle: machine.handle(.bytes(1))
       case .doneWhenIdle: machine.handle(.done)
       case .failWhenIdle: machine.handle(.fail(NetworkError(.cancelled)))
-      case .widenWhenIdle: machine.handle(.widen)
+      case .widenWhenIdle: machine.handle(.widen(bytesMax: .max))
       case .beginTwice: for _ in 0..<2 { machine.handle(.begin(bytesMax: 1)) }
       case .bytesBeforeHead, .widenBeforeHead:
         machine.handle(.begin(bytesMax: 1))
-        machine.handle(self == .bytesBeforeHead ? .bytes(1) : .widen)
+        machine.handle(self == .bytesBeforeHead ? .bytes(1) : .widen(bytesMax: .max))
       case .beginInBody, .headTwice:
         machine.handle(.begin(bytesMax: 1))
         machine.handle(.head(.collect, bytesMax: 1))

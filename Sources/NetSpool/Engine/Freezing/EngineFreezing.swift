@@ -91,13 +91,13 @@ extension EngineFreezing {
       owns(record.request.scope)
     else { return false }
     return freezer.dispatch { sender in
-      if sender.spool.cancel(id) { sender.await({ !$0.spool.contains(id) }, sender.owe(engine)) }
+      if sender.spool.cancel(id) { sender.owed[id] = engine }
     }
   }
 
   /// Calls back, on the freezer's thread, as soon as nothing of the store is being written or sent; at once when it is closed.
   func whenStill(_ done: @escaping @Sendable () -> Void) {
-    if !freezer.dispatch({ $0.await(\.isStill, done) }) { done() }
+    if !freezer.dispatch({ $0.whenStill.append(done) }) { done() }
   }
 
   func thaw() { freezer.dispatch { $0.thaw() } }
@@ -108,16 +108,16 @@ extension EngineFreezing {
       throw NetworkError(.invalidRequest, reason: "letter")
     }
     freezer.dispatch { sender in
-      let done = sender.owe(engine)
-      sender.spool.revive(id) { _ in done() }
+      sender.owed[id] = engine
+      sender.spool.revive(id) { [unowned sender] _ in sender.owed[id] = nil }
     }
   }
 
   func discard(_ id: FrozenID, for engine: NetworkEngine) {
     guard letter(id) != nil else { return }
     freezer.dispatch { sender in
-      let done = sender.owe(engine)
-      sender.spool.discard(id) { _ in done() }
+      sender.owed[id] = engine
+      sender.spool.discard(id) { [unowned sender] _ in sender.owed[id] = nil }
     }
   }
 }

@@ -60,6 +60,7 @@ extension FrozenSender {
     release(id)
     forgetWays(of: id)
     attempts[id] = nil
+    owed[id] = nil
     lastFailures[id] = nil
     askedAgain.remove(id)
     guard let entry = waiting.removeValue(forKey: id) else { return nil }
@@ -182,7 +183,7 @@ extension FrozenSender {
     attempts.values.contains { leaver.isMeant($0.engine) }
       || waiting.values.contains { $0.operations.contains { leaver.isMeant($0.engine) } }
       || accepting.values.contains { leaver.isMeant($0.engine) }
-      || owed.values.contains { leaver.isMeant($0.engine) }
+      || owed.values.contains { leaver.isMeant($0) }
       || leaver.awaitsHandlers && undelivered.values.contains { leaver.isMeant($0) }
   }
 }

@@ -48,10 +48,10 @@ final class FrozenSender {
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   var leaving: [Leaving] = []
-  /// What is to be done once something is so.
-  private var awaited: [(isDue: (FrozenSender) -> Bool, body: () -> Void)] = []
-  /// How much engines have asked for that is not on the disk yet, by their numbers.
-  private(set) var owed: [UInt64: (engine: NetworkEngine, count: Int)] = [:]
+  /// What is to be done once nothing is being written or sent.
+  var whenStill: [() -> Void] = []
+  /// The requests that engines have given up, revived or forgotten, until that is on the disk: none is left before.
+  var owed: [FrozenID: NetworkEngine] = [:]
   /// Queues that are not idle while one of their requests is being sent.
   private var working: [FrozenID: QueueDriver] = [:]
   /// Queues that are not idle until they have heard what this turn has to say, each as often as it is held.
@@ -84,35 +84,19 @@ final class FrozenSender {
   /// The end of a turn: does what follows from it. Returns the callbacks of engines that have left.
   func endTurn() -> [() -> Void] {
     spool.pump()
-    tellAwaited()
     let left = finishLeaving()
     releaseOfTurn()
     tellCounts()
+    if isStill { tellStill() }
     return left
   }
 
-  /// Nothing is being written or sent.
-  var isStill: Bool { !spool.isMoving && !ways.values.contains { $0.state == .asked } }
+  private var isStill: Bool { !spool.isMoving && !ways.values.contains { $0.state == .asked } }
 
-  /// Does something at the end of the first turn in which it is due.
-  func await(_ isDue: @escaping (FrozenSender) -> Bool, _ body: @escaping () -> Void) {
-    awaited.append((isDue, body))
-  }
-
-  /// An engine has asked for something that is not on the disk yet: it is not left before it is. Returns what is to be called then.
-  func owe(_ engine: NetworkEngine) -> () -> Void {
-    owed[engine.id, default: (engine, 0)].count += 1
-    return { [unowned self] in
-      owed[engine.id]?.count -= 1
-      if owed[engine.id]?.count == 0 { owed[engine.id] = nil }
-    }
-  }
-
-  private func tellAwaited() {
-    if awaited.isEmpty { return }
-    let due = awaited.filter { $0.isDue(self) }
-    awaited.removeAll { $0.isDue(self) }
-    for entry in due { entry.body() }
+  private func tellStill() {
+    let bodies = whenStill
+    whenStill = []
+    for body in bodies { body() }
   }
 
   // MARK: Queues
@@ -225,8 +209,7 @@ final class FrozenSender {
     releaseOfTurn()
     engines = []
     noteEngines()
-    for entry in awaited { entry.body() }
-    awaited = []
+    tellStill()
     for leaving in leaving { leaving.done() }
     leaving = []
   }

@@ -1,12 +1,50 @@
 import Glibc
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 /// What programs need that show a store to people: looking without sending, and without changing.
 struct FreezingStoreTests {
+  @Test func `what is given up or forgotten is on the disk when its engine has been shut down`() async throws
+  {
+    let fixture = try FreezingFixture()
+    fixture.origin.stop()
+    var numbers: [UInt64] = []
+    try await fixture.live { engine in
+      for _ in 0..<40 { numbers.append(await engine.freeze(engine.letter("/letters")).id) }
+    }
+    try await fixture.live { engine in
+      for number in numbers { #expect(engine.cancelFrozen(id: number)) }
+      await engine.shutDown(deadline: .zero)
+    }
+    let store = try FrozenStore.open(FrozenStoreSettings(directory: fixture.folder.path + "/frozen"))
+    #expect(try store.numbers.isEmpty)
+    store.close()
+    try await fixture.live { engine in
+      #expect(engine.deadLetters.map(\.id) == numbers)
+      for number in numbers { engine.discardDeadLetter(id: number) }
+    }
+    try await fixture.live { engine in #expect(engine.deadLetters.isEmpty) }
+  }
+
+  @Test func `a store that could not be opened is replaced by no other`() async throws {
+    try await withEngine { engine, origin in
+      let folder = try TestFolder()
+      try TestFiles.write([], to: folder["file"])
+      for _ in 0..<2 {
+        let error = #expect(throws: NetworkError.self) {
+          try engine.useFreezing(FreezeConfiguration(directory: folder["file"]))
+        }
+        #expect(error?.code == .storeOpenFailed)
+        let request = NetworkRequest(path: "a", body: "x")
+        let refused = await #expect(throws: NetworkError.self) { try await engine.frozenTicket(for: request) }
+        #expect(refused?.code == .storeOpenFailed && origin.requestCount == 0)
+      }
+    }
+  }
+
   @Test func `only what may be sent is sent`() async throws {
     let permitted = Variable<Set<String>>([])
     let fixture = try FreezingFixture {
