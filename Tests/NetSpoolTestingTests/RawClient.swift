@@ -3,7 +3,7 @@ import NetSpoolTesting
 import Testing
 
 /// A blocking TCP client that sends and reads bytes and knows nothing of HTTP but where an answer ends. Every
-/// read gives up after ten seconds, so that a failing test fails and does not hang.
+/// read gives up after a minute, so that a failing test fails and does not hang.
 final class RawClient {
   enum End: Equatable {
     case closed
@@ -22,7 +22,7 @@ final class RawClient {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = UInt16(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var one: Int32 = 1
     unsafe setsockopt(fd, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))

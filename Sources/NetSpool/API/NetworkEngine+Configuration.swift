@@ -66,6 +66,10 @@ extension NetworkEngine {
     /// The socket in the file system to which every connection of this engine goes, whatever host its URLs name; none by
     /// default. At most 107 bytes. Not together with `proxy` or `egress` (`.invalidConfiguration`).
     public var unixSocket: String?
+    /// Other hosts and ports to which connections lead, as curl's option has them; URL, `Host` and certificate stay.
+    package var connectTo: [String] = []
+    /// True: addresses of IPv4 alone are connected to; false: of IPv6; nil: of both.
+    package var isIPv4: Bool?
     /// The network interfaces over which this engine may send, by name: `["eth0"]`, `["wl*"]` for all whose names begin so;
     /// nil, the default: any. While none of them leads to others, its operations wait, and end with `.offline`
     /// (`allowedInterfaces`) at `timeouts.queueDeadline`; other engines go on. Connections are bound to the best of them

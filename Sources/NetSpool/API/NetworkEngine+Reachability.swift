@@ -46,19 +46,16 @@ extension NetworkEngine {
   }
 }
 
-/// The kernel's view of the way to others, for `netspool doctor`.
-package struct LinkReport: Sendable {
-  /// `IPv4`, `IPv6`: those with an address and a route.
-  package let families: [String]
-  /// Of the default route; nil without a route. A radio modem or a dialled line is cellular: `.byLink` runs narrower on it.
-  package let interface: (name: String, isCellular: Bool)?
-
-  /// Nil when the kernel does not tell.
-  package static var now: LinkReport? {
+extension NetworkEngine {
+  /// The kernel's view of the way to others, for `netspool doctor`: the families with an address and a route, and the
+  /// interface of the default route, if there is one. A radio modem or a dialled line is cellular: `.byLink` runs narrower on
+  /// it. Nil when the kernel does not tell.
+  package static var linkNow: (families: [String], interface: (name: String, isCellular: Bool)?)? {
     guard let link = LinkReading.now() else { return nil }
     let names: [(IPFamily, String)] = [(.ipv4, "IPv4"), (.ipv6, "IPv6")]
-    return LinkReport(
+    return (
       families: names.filter { link.families.contains($0.0) }.map(\.1),
-      interface: link.interface.isEmpty ? nil : (link.interface, link.kind == .cellular))
+      interface: link.interface.isEmpty ? nil : (link.interface, link.kind == .cellular)
+    )
   }
 }

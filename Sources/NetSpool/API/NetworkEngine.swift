@@ -156,7 +156,7 @@ public final class NetworkEngine: Sendable {
 /// The way in which connections are made.
 extension NetworkEngine.Configuration {
   fileprivate func checkWay() throws(NetworkError) {
-    try ConnectionWay.check(resolve: resolve, unixSocket: unixSocket)
+    try ConnectionWay.check(resolve: resolve, connectTo: connectTo, unixSocket: unixSocket)
     if let allowedInterfaces { try InterfaceRule.check(allowedInterfaces) }
     if unixSocket != nil, allowedInterfaces != nil {
       throw NetworkEngine.invalid("allowedInterfaces with a Unix socket")
@@ -230,7 +230,8 @@ extension NetworkEngine.Configuration {
     settings.tls.pinnedPublicKey = tls.pinnedPublicKey
     settings.httpVersion = httpVersion
     settings.way = ConnectionWay(
-      resolve: resolve, unixSocket: unixSocket, interfaces: allowedInterfaces.map(InterfaceRule.init))
+      resolve: resolve, unixSocket: unixSocket, interfaces: allowedInterfaces.map(InterfaceRule.init),
+      connectTo: connectTo, isIPv4: isIPv4)
     settings.connectionAgeMax = connectionAgeMax.map { Int($0.components.seconds) } ?? 0
     settings.tls.verifies = !tls.unsafelyTrustsAnyCertificate
     settings.tls.requiresAlternativeName = tls.requiresSubjectAlternativeName

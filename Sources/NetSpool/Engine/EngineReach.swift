@@ -12,6 +12,7 @@ extension AnswerScope.Reach {
 
   private static func lasting(_ settings: HandleSettings) -> [Fact] {
     var facts = settings.way.addresses.sorted { $0.key < $1.key }.map { ["resolve", $0.key] + $0.value }
+    if !settings.way.detours.isEmpty { facts.append(["connectTo"] + settings.way.detours.map(\.text)) }
     if let path = settings.way.unixSocket { facts.append(["unixSocket", path]) }
     if !settings.tls.verifies { facts.append(["unsafelyTrustsAnyCertificate"]) }
     if settings.egress.isRestricted { facts.append(["egress", settings.egress.isRule ? "rule" : "public"]) }

@@ -40,7 +40,7 @@ struct DoctorCommand: StatusCommand {
   }
 
   private static var network: FactSheet.Entries {
-    let link = LinkReport.now
+    let link = NetworkEngine.linkNow
     let families = link.flatMap { $0.families.isEmpty ? nil : $0.families.joined(separator: ", ") }
     return [
       ("routes", .text(families, or: link == nil ? "unknown: netlink is not permitted" : "none")),

@@ -193,7 +193,7 @@ struct ThawPlan {
       if head.id != request.id { return "\(FrozenText.name(request)) waits behind #\(head.id) of its lane" }
       if !request.isWithinReach {
         return
-          "\(FrozenText.name(request)) was accepted with other --resolve, --unix-socket or -k: give what its post had"
+          "\(FrozenText.name(request)) was accepted with other --resolve, --connect-to, --unix-socket or -k: give what its post had"
       }
       return
         "\(FrozenText.name(request)) needs \(FrozenText.list(needs)), which \(needs.count == 1 ? "is" : "are") not in "

@@ -13,6 +13,9 @@ struct ConnectionOptions: ParsableArguments {
   @Option("key") var key: String?
   @Option("pass") var pass: String?
   @Option("resolve") var resolve: [ResolveRule] = []
+  @Option("connect-to") var connectTo: [String] = []
+  @Flag("ipv4") var ipv4 = false
+  @Flag("ipv6") var ipv6 = false
   @Option("unix-socket") var unixSocket: String?
   @Option("interface") var interface: String?
   @Option("connect-timeout") var connectTimeout: TimeSpan?
@@ -76,6 +79,8 @@ extension ConnectionOptions {
     if http11 { configuration.httpVersion = .http1 }
     if http2PriorKnowledge { configuration.httpVersion = .http2PriorKnowledge }
     configuration.resolve = Dictionary(resolve.map { ($0.name, $0.addresses) }) { _, last in last }
+    configuration.connectTo = connectTo
+    if ipv4 != ipv6 { configuration.isIPv4 = ipv4 }
     configuration.unixSocket = unixSocket
     configuration.allowedInterfaces = interface.map { [$0] }
     if unixSocket != nil { configuration.proxy = nil }

@@ -50,6 +50,9 @@ enum OptionTable {
     --key <file>: The private key of --cert, if it is in a file of its own.
     --pass <text> secret-all: The password of the key.
     --resolve <host:port:address> curl: Connect to this address instead of the host's own. Repeatable.
+    --connect-to <host1:port1:host2:port2> curl: Connect to the second host and port instead of the first; an empty first one is any. Repeatable.
+    -4, --ipv4 curl: Connect to addresses of IPv4 alone.
+    -6, --ipv6 curl: Connect to addresses of IPv6 alone.
     --unix-socket <path> curl: Connect to this socket instead of the network.
     --interface <name> curl: Connect by this interface of the machine alone: eth0.
     --connect-timeout <time> curl: Give a connection up after this long: 5s. Default: 10s.
@@ -179,10 +182,8 @@ enum OptionTable {
     -:, --next: a list has one set of options
 
     # refused
-    -4, --ipv4, -6, --ipv6: both families are tried, the faster one wins; --resolve names an address
     --location-trusted: secrets go to the server that they are for alone
     --path-as-is: '/../' is taken out of every path
-    --connect-to: --resolve leads a host to another address
     --proxy-digest, --proxy-ntlm, --proxy-anyauth, --proxy-negotiate: a proxy is told who asks by Basic, or by the user in its URL
     --proxy-header: a proxy is told nothing but --proxy-user
     -p, --proxytunnel: https goes through a proxy by CONNECT, http does not

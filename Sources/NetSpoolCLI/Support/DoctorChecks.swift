@@ -26,7 +26,8 @@ extension DoctorCheck {
     let temporary = Ledger.temporaryDirectory(environment)
     return [
       tls(libraries), http2(libraries), curl(libraries), ntlm(libraries), codings(libraries.codings), names,
-      files(FileLimit.current), routes(LinkReport.now), authorities(environment), proxy(environment),
+      files(FileLimit.current), routes(NetworkEngine.linkNow?.families), authorities(environment),
+      proxy(environment),
       configuration(environment), disk("temporary folder", temporary, DiskRoom.free(below: temporary)),
     ]
       + [("cache", cache), ("frozen requests", frozen)].compactMap { name, path in
@@ -83,10 +84,10 @@ extension DoctorCheck {
     return limit.soft < 256 ? bad(name, text) : warn(name, text)
   }
 
-  static func routes(_ link: LinkReport?) -> DoctorCheck {
-    guard let link else { return ok("network", "not known: netlink is not permitted here") }
-    if link.families.isEmpty { return warn("network", "no route to other machines: look at 'ip route'") }
-    return ok("network", link.families.joined(separator: ", "))
+  static func routes(_ families: [String]?) -> DoctorCheck {
+    guard let families else { return ok("network", "not known: netlink is not permitted here") }
+    if families.isEmpty { return warn("network", "no route to other machines: look at 'ip route'") }
+    return ok("network", families.joined(separator: ", "))
   }
 
   static func authorities(_ environment: Environment) -> DoctorCheck {

@@ -35,6 +35,7 @@ enum SettingAdvice {
     case .lacksNTLM: "this machine's libcurl does not know --ntlm"
     case .headers: "there is a --header that cannot be sent"
     case .resolve: "--resolve is 'host:port:address' with an address in numbers; a host of '*' is not known"
+    case NetworkError.Cause("connectTo"): "--connect-to is 'host1:port1:host2:port2'"
     default: nil
     }
   }

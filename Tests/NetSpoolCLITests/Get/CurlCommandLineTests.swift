@@ -57,7 +57,11 @@ import Testing
     "-s -i -o out.txt {u}/trailers", "-s -D head.txt {u}/trailers",
     "-s -w %{size_header}:%{num_headers} {u}/raw", "-s -w %{size_header} -L {u}/trailers",
     "-s -C - -o new {u}/range", "-s -C - -O {u}/range", "-s -C 10 -o tail {u}/range", "-s --http2 {u}/",
-    "-s --http2-prior-knowledge {u}/",
+    "-s --http2-prior-knowledge {u}/", "-s -4 http://localhost:{p}/x", "-s --ipv6 {u}/x",
+    "-s --connect-to far.example:80:127.0.0.1:{p} http://far.example/x",
+    "-s --connect-to other.example:80:127.0.0.1:1 --connect-to ::localhost:{p} http://far.example/x",
+    "-s --connect-to far.example::near.example: --resolve near.example:{p}:127.0.0.1 http://far.example:{p}/x",
+    "-s -L --connect-to far.example:80:127.0.0.1:{p} http://far.example/redirect",
   ].filter(CurlComparison.isModel)
 
   static let postLines = [
@@ -89,6 +93,7 @@ import Testing
     "-s -x {h} -U u:p http://far.example/page", "-s -b cookies.txt {u}/", "-s -c jar.txt -L {u}/login",
     "-sOJ {u}/named", "-s --output-dir sub --create-dirs -o deep/file {u}/x", "-s -R -O {u}/dated",
     "-s --resolve far.example:{p}:127.0.0.1 http://far.example:{p}/x", "-s -H 'Accept:' {u}/",
+    "-s -4 --connect-to ::127.0.0.1:{p} http://far.example/x",
     "-s -w '%{http_code} a$b\\n' {u}/x", "-s -f {u}/error", "-s -o a {u}/1 -o b {u}/2",
     "-s -C - -o part {u}/range",
     "-s --max-redirs 0 -L {u}/redirect", "-s --noproxy '*' {u}/direct",

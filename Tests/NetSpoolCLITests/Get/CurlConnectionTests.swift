@@ -15,6 +15,7 @@ import Testing
     "-s -k -T data.txt {u}/put/", "-s -k -f {u}/error", "-s -k -e http://from.example/ {u}/",
     "-s --cacert ca.pem --resolve localhost:{p}:127.0.0.1 https://localhost:{p}/x",
     "-s --cacert ca.pem --resolve far.example:{p}:127.0.0.1 https://far.example:{p}/x",
+    "-s --cacert ca.pem --connect-to localhost:443:127.0.0.1:{p} https://localhost/x",
   ].filter(CurlComparison.isModel)
 
   @Test(arguments: tlsLines) func `over TLS get does what curl does`(line: String) throws {

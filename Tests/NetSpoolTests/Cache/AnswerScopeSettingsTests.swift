@@ -51,6 +51,8 @@ import Testing
     Row("proxy", .reach) { $0.proxy = "http://127.0.0.1:9" },
     Row("egress", .lastingReach) { $0.egress = .publicOnly },
     Row("resolve", .lastingReach) { $0.resolve = ["a.example": ["192.0.2.1"]] },
+    Row("connectTo", .lastingReach) { $0.connectTo = ["::b.example:"] },
+    Row("isIPv4", .none) { $0.isIPv4 = true },
     Row("unixSocket", .lastingReach) { $0.unixSocket = "/nowhere" },
     Row("allowedInterfaces", .reach) { $0.allowedInterfaces = ["lo"] },
     Row("httpVersion", .none) { $0.httpVersion = .http1 },
@@ -137,7 +139,8 @@ import Testing
     let folder = TestFiles.parts.dropLast("Tests/Parts".count) + "Sources/NetSpool/NetSpool.docc"
     let article = try TestFiles.text("\(folder)/Caching.md")
     let hidden = [
-      "omittedFields", "cookieLines", "onWire", "isRelative", "extras", "prepared", "resumes", "isCompressed",
+      "omittedFields", "cookieLines", "onWire", "connectTo", "isIPv4", "isRelative", "extras", "prepared",
+      "resumes", "isCompressed",
     ]
     let names =
       Self.engines.map(\.name) + Self.trust.map(\.name) + Self.requests.map(\.name) + Self.extras.map(\.name)

@@ -21,6 +21,12 @@ final class Freezer: Sendable {
   private struct Commands: InboxWork {
     var all: [Command] = []
     var isWaiting: Bool { !all.isEmpty }
+
+    /// None is kept: they hold engines, which hold the freezer.
+    mutating func takeAll() -> [Command] {
+      defer { all = [] }
+      return all
+    }
   }
 
   let store: FrozenStore
@@ -113,8 +119,7 @@ extension Freezer {
   private func next(until deadline: Microseconds) -> [Command]? {
     inbox.next { commands, look in
       if commands.all.isEmpty, !look.isLate { return .sleep(until: deadline) }
-      defer { commands.all = [] }
-      return .take(commands.all)
+      return .take(commands.takeAll())
     }
   }
 
@@ -137,7 +142,7 @@ extension Freezer {
       store.close()
       // Behind the last words of the store.
       inbox.close()
-      for command in inbox.withLock({ $0.all }) { command(sender) }
+      for command in inbox.withLock({ $0.takeAll() }) { command(sender) }
       sender.close()
       freezer = nil
       return true

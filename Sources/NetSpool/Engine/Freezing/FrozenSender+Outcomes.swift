@@ -51,6 +51,7 @@ extension FrozenSender {
   /// became of those under way.
   func didFail(_ failure: NetworkError) {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
+    owed = [:]
     for case let engine? in engines.map(\.engine) {
       engine.deliverLate { engine.configuration.onUnhandledFailure?(failure) }
     }

@@ -165,10 +165,10 @@ final class Names {
       }
     }
     if settings.way.unixSocket != nil { return nil }
-    guard let given = settings.way.addresses(of: origin.pieces.host, port: origin.pieces.port) else {
-      return origin.name
-    }
-    return otherName("\(engine) \(origin.text)") { OriginName(origin.pieces, given: given) }
+    let goal = settings.way.goal(of: origin.pieces)
+    let given = settings.way.addresses(of: goal.host, port: goal.port)
+    if given == nil, goal == origin.pieces { return origin.name }
+    return otherName("\(engine) \(goal.host):\(goal.port)") { OriginName(goal, given: given ?? []) }
   }
 
   private func otherName(_ key: String, _ make: () -> OriginName?) -> OriginName? {

@@ -24,6 +24,8 @@ final class EasyHandle {
   private let url: OpaquePointer
   private var lines: SentLines
   private var addresses: UnsafeMutablePointer<curl_slist>?
+  /// Where its connections lead instead of to its origin.
+  private let goal: UnsafeMutablePointer<curl_slist>?
   private var shape = Shape()
   private(set) var endsConnection = false
   private let alwaysEndsConnection: Bool
@@ -52,7 +54,10 @@ final class EasyHandle {
     unsafe self.url = url
     let isSecure = origin.hasPrefix("https:")
     requiresAlternativeName = isSecure && settings.tls.requiresAlternativeName
-    let plainProxy = isSecure ? nil : settings.plainProxy.flatMap { $0.isHTTP ? $0 : nil }
+    let goal = settings.way.goal(ofHandleFor: origin)
+    unsafe self.goal = goal.flatMap { unsafe curl_slist_append(nil, $0) }
+    // A proxy is asked by CONNECT where its own reading of the URL would lead elsewhere.
+    let plainProxy = isSecure || goal != nil ? nil : settings.plainProxy.flatMap { $0.isHTTP ? $0 : nil }
     sendsWholeURL = plainProxy != nil && plainProxy?.exceptions.isEmpty == true
     sendsTarget = plainProxy == nil || sendsWholeURL
     needsPath = settings.keepsCookies || plainProxy != nil
@@ -75,6 +80,7 @@ final class EasyHandle {
     unsafe curl_easy_cleanup(easy)
     unsafe curl_url_cleanup(url)
     unsafe curl_slist_free_all(addresses)
+    unsafe curl_slist_free_all(goal)
     unsafe errorText.deallocate()
     unsafe receiver.deallocate()
   }
@@ -105,6 +111,7 @@ final class EasyHandle {
     if servesOnce { set(CURLOPT_FRESH_CONNECT, 1) }
     set(CURLOPT_BUFFERSIZE, max(settings.receiveBufferBytes, isHTTP2 ? Quirks.http2HeadBytesMin : 0))
     unsafe settings.apply(to: easy, isSecure: isSecure)
+    if unsafe goal != nil { unsafe cnetspool_easy_set_pointer(easy, CURLOPT_CONNECT_TO, goal) }
     unsafe shared.join(easy)
   }
 

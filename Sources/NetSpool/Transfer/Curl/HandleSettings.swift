@@ -60,7 +60,7 @@ struct HandleSettings: Sendable {
     if let proxy { unsafe proxy.apply(to: easy, tls) }
     if keepsCookies { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIEFILE, "") }
     unsafe cnetspool_easy_set_long(easy, CURLOPT_HTTP_VERSION, curlVersion(isSecure: isSecure))
-    if let path = way.unixSocket { unsafe cnetspool_easy_set_string(easy, CURLOPT_UNIX_SOCKET_PATH, path) }
+    unsafe way.apply(to: easy)
     if connectionAgeMax > 0 {
       unsafe cnetspool_easy_set_long(easy, CURLOPT_MAXLIFETIME_CONN, connectionAgeMax)
     }

@@ -29,6 +29,29 @@ struct FreezingStoreTests {
     try await fixture.live { engine in #expect(engine.deadLetters.isEmpty) }
   }
 
+  @Test func `a store that closes lets go of engines that ask at the last moment`() async throws {
+    let fixture = try FreezingFixture()
+    let (turn, gate) = (try Gate(), try Gate())
+    let engine: FrozenSender.WeakEngine
+    do {
+      let made = try NetworkEngine(to: fixture.origin, on: NetworkQueue()) { _ in }
+      engine = FrozenSender.WeakEngine(engine: made)
+      try made.useFreezing(fixture.configuration)
+      let freezing = try #require(made.freezing)
+      // In the last turn, and before the store is closed
+      freezing.freezer.dispatch { _ in
+        turn.open()
+        gate.wait()
+      }
+      turn.wait()
+      freezing.end()
+      freezing.freezer.dispatch { _ in _ = made.id }
+      gate.open()
+    }
+    let isGone = await until { engine.engine == nil }
+    #expect(isGone)
+  }
+
   @Test func `a store that could not be opened is replaced by no other`() async throws {
     try await withEngine { engine, origin in
       let folder = try TestFolder()
