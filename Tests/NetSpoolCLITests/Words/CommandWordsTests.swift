@@ -107,7 +107,7 @@ import Testing
       ("fetch -d a=b l", "fetch has no option '-d': it sends no bodies"),
       ("get -Z u", "get has no option '-Z': 'netspool fetch' takes a list"),
       ("get -y u", "get has no option '-y'; 'netspool get --help' lists them"),
-      ("get -sK file u", nil), ("post -4 u", "post has no option '-4': both families"),
+      ("get -sK file u", nil), ("post -0 u", "post has no option '-0': HTTP/1.1 is"),
       ("fetch -qH -v:x -o -O -b a=b l", nil), ("get -sSLo -K -w -4 u", nil), ("get -O -- -K", nil),
       ("fetch -h", nil), ("fetch --failed -v l", nil), ("cache stats -v", nil), ("", nil),
     ] as [(String, String?)])

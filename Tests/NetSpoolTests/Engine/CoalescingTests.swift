@@ -78,6 +78,23 @@ struct CoalescingTests {
     }
   }
 
+  @Test func `streams that may be given less than memory end no operation that wants it there`() async throws
+  {
+    try await withEngine {
+      $0.limits.bodyBytesStreamedMax = 1 << 20
+    } _: { engine, origin in
+      origin.on("/a", .pattern(3 << 20))
+      origin.hold("/a")
+      let streamed = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
+      let kept = engine.operation(path: "/a")
+      for operation in [streamed, kept] { engine.enqueue(operation) }
+      #expect(await origin.waitForWaiting("/a", 2))
+      origin.release("/a")
+      #expect(await streamed.end().code == .bodyTooLarge)
+      #expect(await kept.end().response?.body.count == 3 << 20)
+    }
+  }
+
   @Test(arguments: [true, false]) func `the exchange ends with the last who wants it`(isQueued: Bool)
     async throws
   {

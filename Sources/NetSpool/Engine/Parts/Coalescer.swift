@@ -84,6 +84,10 @@ final class Coalescer {
     guard leader.engine === operation.engine, leader.withSent({ Self.isSame($0, request) }) else {
       return nil
     }
+    // Where streams may be given less than memory, one exchange cannot do both.
+    let limits = operation.engine.configuration.limits
+    let streamsLess = limits.bodyBytesStreamedMax < limits.bodyBytesInMemoryMax
+    if streamsLess, leader.hasStreams != operation.hasStreams { return nil }
     return leader
   }
 
