@@ -51,12 +51,11 @@ extension QueueDriver {
     let countdown = Countdown(1, done)
     if !isOfParent {
       for loop in loops where loop.isStarted {
-        countdown.add()
-        let isAsked = port(of: loop).perform(of: engine) { core in
+        let part = countdown.part()
+        port(of: loop).perform(of: engine) { core in
           action(core)
-          countdown.signal()
+          part.end()
         }
-        if !isAsked { countdown.signal() }
       }
     }
     countdown.signal()

@@ -167,6 +167,8 @@ final class Scheduler {
     starter.pools.close()
     // Those that came too late, and what the worker had still to say.
     for command in port.loop.mailbox.close() { perform(command) }
+    // What they have begun for many ends here: who waits for it hears of it.
+    _ = doWork(in: .endless)
     endFrozenOperations()
     timers.close()
     sinks.waits.close()

@@ -123,6 +123,23 @@ final class Countdown: Sendable {
   func signal() {
     if left.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { onZero() }
   }
+
+  /// The same, for a closure that may never run: one that is let go of has ended, too.
+  func part() -> Part {
+    add()
+    return Part(self)
+  }
+
+  final class Part: Sendable {
+    private let whole: Countdown
+    private let isOver = Once()
+
+    fileprivate init(_ whole: Countdown) { self.whole = whole }
+
+    deinit { end() }
+
+    func end() { if isOver.first() { whole.signal() } }
+  }
 }
 
 /// A flag that one caller of many finds unset. Any thread.

@@ -172,6 +172,22 @@ struct ShutDownTests {
     }
   }
 
+  @Test(arguments: [1, 4]) func `it ends while its queue is being closed`(loops: Int) async throws {
+    try await withEngine({ $0.delivery = .loopThread }, queue: { $0.loops = .fixed(loops) }) {
+      engine, origin in
+      origin.hold("/held")
+      let done = Latch()
+      // The last closures of a loop run behind all that it still looks for.
+      let held = engine.operation(path: "/held").onError { _ in
+        engine.shutDown(deadline: .zero) { done.open() }
+      }
+      engine.enqueue(held)
+      #expect(await origin.waitForWaiting("/held", 1))
+      await blocking { engine.configuration.queue.close() }
+      await done.opened()
+    }
+  }
+
   @Test func `closing the queue ends everything, wherever it is`() async throws {
     try await withEngine { engine, origin in
       origin.on("/again", .status(503).header("Retry-After", "30"))
