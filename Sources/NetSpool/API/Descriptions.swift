@@ -129,6 +129,31 @@ extension NetworkEngine: CustomStringConvertible, CustomReflectable {
   }
 }
 
+extension NetworkEngine.Configuration: CustomStringConvertible, CustomReflectable {
+  /// The fields that are sent with every request, the values of secret ones masked.
+  public var description: String {
+    let redaction = Redaction(fields: FieldMeaning(secret: secretFields, open: openFields))
+    return headers.map { "\($0.name): \(redaction.header(name: $0.name, value: $0.value))" }
+      .joined(separator: "\n")
+  }
+
+  /// The description and the settings that hold no secrets: `dump` goes by it.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "headers": description, "credentials": credentials as Any, "timeouts": timeouts, "retry": retry,
+        "redirects": redirects, "tls": tls, "proxy": proxy as Any, "egress": egress, "resolve": resolve,
+        "httpVersion": httpVersion, "cookies": cookies, "limits": limits,
+      ])
+  }
+}
+
+extension NetworkCredentials.Refusal: CustomReflectable {
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["refusal": description]) }
+}
+
 extension FrozenOperation: CustomReflectable {
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }

@@ -198,5 +198,9 @@ extension NetworkEngine {
     public var operationsQueuedMax = 10_000_000
     /// The limits for a compressed body.
     var decoding = DecodingLimits()
+
+    var hasNegative: Bool {
+      bodyBytesInMemoryMax < 0 || bodyBytesStreamedMax < 0 || decodedBytesMax < 0 || operationsQueuedMax < 0
+    }
   }
 }

@@ -127,6 +127,7 @@ public final class NetworkEngine: Sendable {
       try HeaderRules.check(name: "User-Agent", value: configuration.applicationVersion)
     } catch { throw invalid("applicationVersion") }
     if configuration.originPauseMax < .zero { throw invalid("originPauseMax") }
+    if configuration.limits.hasNegative { throw invalid("limits") }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
       throw invalid("receiveBufferBytes")
     }

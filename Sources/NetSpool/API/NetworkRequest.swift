@@ -10,7 +10,7 @@ public struct NetworkRequest: Sendable {
   /// `.normal` by default.
   public var priority: Priority = .normal
   /// Equal GET and HEAD requests that are under way share one exchange; true by default. Each keeps its own `total` and its
-  /// own retries; connect, headers and stall are the longest that any of them has.
+  /// own retries; connect, headers, stall and attempt are the longest that any of them has.
   public var coalesces = true
   /// Keeps the request on disk until the origin has answered: written before its first byte leaves, and sent
   /// again after a dead link, a dead server, a crash or a restart. False by default; ignored for GET, HEAD,

@@ -19,6 +19,9 @@ struct GetExchange {
 
   private var options: TargetOptions { arguments.target }
 
+  /// Seconds of a wait that a user is told of.
+  private static let longPause: Int64 = 5
+
   mutating func run() throws -> JobStatus {
     let target = try makeTarget()
     watch?.begin()
@@ -54,6 +57,11 @@ struct GetExchange {
       operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
     }
     if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
+    operation.onAttempt { [isMute = options.isMute] _, error in
+      let field = error.response?.headers.values(for: "Retry-After").first
+      guard !isMute, let field, Int64(field).map({ $0 >= Self.longPause }) ?? true else { return }
+      Console.standardError().message("netspool: \(error.sentence), and waits for it; --retry 0 does not")
+    }
     stop.onPress { [operation] in operation.cancel() }
     if stop.wish != .none { operation.cancel() }
     return Result { () throws(NetworkError) in

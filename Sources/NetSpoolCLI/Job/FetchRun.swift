@@ -25,7 +25,7 @@ struct FetchRun {
     do { return try assembled(makeFetcher) } catch let failure as IOFailure {
       // The reader has what it wanted, as in `| head`.
       if failure.code != EPIPE { console.message("netspool: \(failure)") }
-      return .localIO
+      return .status(of: failure)
     } catch {
       let advice = error is StoreFailure ? "; --no-cache fetches without it" : ""
       console.message("netspool: \(FailureAdvice.sentence(error))\(advice)")

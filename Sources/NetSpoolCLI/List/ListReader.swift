@@ -49,7 +49,7 @@ final class ListReader {
   private func opened(_ source: ListSource) throws(IOFailure) -> Open {
     switch source {
     case .arguments(let urls): return .arguments(urls.map { URLGlob($0, isOff: isGlobOff) }, next: 0)
-    case .standardInput: return .lines(reader(Descriptor(borrowing: 0, named: "standard input")))
+    case .standardInput: return .lines(reader(try Descriptor.standardInput()))
     case .file(let path): return .lines(reader(try Descriptor(opening: path, O_RDONLY)))
     }
   }

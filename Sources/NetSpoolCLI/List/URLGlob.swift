@@ -100,7 +100,7 @@ struct URLGlob: Equatable, Sendable {
     if ends.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }), let first = Int(ends[0]), let last = Int(ends[1]) {
       guard first <= last else { return nil }
       return .numbers(
-        first: first, step: step, count: (last - first) / step + 1,
+        first: first, step: step, count: min((last - first) / step, .max - 1) + 1,
         width: ends[0].hasPrefix("0") ? ends[0].utf8.count : 1)
     }
     guard ends.allSatisfy({ $0.utf8.count == 1 }), let first = ends[0].utf8.first,

@@ -4,13 +4,13 @@ import NetSpool
 /// The little that the list reader must know of URLs. libcurl's parser has the last word.
 enum URLText {
   enum Problem: Equatable, Sendable {
-    case empty, noHost, hasSpace, hasControl
+    case empty, noHost, hasSpace, hasControl, cutUser
     /// The scheme that stands there, if there is one.
     case noScheme(String?)
 
     var sentence: String {
       switch self {
-      case .empty: "the line has a name but no URL"
+      case .empty: "there is no URL"
       case .noScheme(let scheme?):
         Suggestion.nearest(to: scheme, in: ["http", "https"]).map { meant in
           meant == scheme
@@ -20,6 +20,7 @@ enum URLText {
       case .noScheme(nil): "the URL does not begin with http:// or https://"
       case .noHost: "the URL has no host"
       case .hasSpace: "the URL contains a space in its host (a name is set off by a tab)"
+      case .cutUser: "'/', '?' and '#' in a user or password are written %2F, %3F and %23"
       case .hasControl: "the URL contains a control character"
       }
     }
@@ -58,6 +59,7 @@ enum URLText {
       return .noScheme(isScheme && url[name.endIndex...].hasPrefix(":/") ? name.lowercased() : nil)
     }
     guard let host = url.utf8.dropFirst(scheme).first, !endsAuthority(host) else { return .noHost }
+    if cutUserEnd(url) != nil { return .cutUser }
     let bytes = url.utf8.span
     var isHost = true
     for index in scheme..<bytes.count {
@@ -103,9 +105,21 @@ enum URLText {
   static func recorded(_ url: String) -> String {
     let start = authorityStart(url)
     let authority = url.utf8[start...].prefix { !endsAuthority($0) }
-    guard let end = authority.lastIndex(of: UInt8(ascii: "@")), !isMask(authority[..<end]) else { return url }
-    let digits = String(fnv1a(authority[..<end]) & 0xFFFF, radix: 16)
+    guard let end = authority.lastIndex(of: UInt8(ascii: "@")) ?? cutUserEnd(url),
+      !isMask(url.utf8[start..<end])
+    else { return url }
+    let digits = String(fnv1a(url.utf8[start..<end]) & 0xFFFF, radix: 16)
     return String(url[..<start] + "***" + HumanText.padded(digits, to: 4, with: "0") + url[end...])
+  }
+
+  /// The `@` behind a user or password that a slash or its like cuts off, as its port is no number; nil without such a one.
+  private static func cutUserEnd(_ url: String) -> String.Index? {
+    let authority = url.utf8[authorityStart(url)...].prefix { !endsAuthority($0) }
+    guard !authority.contains(UInt8(ascii: "@")), authority.first != UInt8(ascii: "["),
+      let colon = authority.lastIndex(of: UInt8(ascii: ":")),
+      !authority[colon...].dropFirst().allSatisfy({ 0x30...0x39 ~= $0 })
+    else { return nil }
+    return url.utf8[authority.endIndex...].lastIndex(of: UInt8(ascii: "@"))
   }
 
   /// The URL without a mask, which no server would take for a user.

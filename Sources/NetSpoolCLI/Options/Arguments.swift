@@ -62,6 +62,7 @@ extension JobStatus {
   /// Settings that the library refuses and a missing password are the command line's; everything else is about this machine.
   static func status(of error: any Error) -> JobStatus {
     if let mistake = error as? Mistake { return mistake.status }
+    if (error as? IOFailure)?.isOfCommandLine == true { return .usage }
     return (error as? NetworkError)?.isOfCommandLine == true ? .usage : .localIO
   }
 }

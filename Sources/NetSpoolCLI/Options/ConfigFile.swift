@@ -38,7 +38,10 @@ enum ConfigFile {
     guard let command = words.first, OptionTable.commands.contains(command), !words.contains("--no-config"),
       let path = path(environment), let text = try UserFile.read(path)
     else { return [] }
-    return try lines(of: text, at: path, for: command)
+    let lines = try lines(of: text, at: path, for: command)
+    // Of these the first counts.
+    let leads = CommandWord.all(words).contains { $0.option?.name == "connect-to" }
+    return leads ? lines.filter { !$0.word.hasPrefix("--connect-to=") } : lines
   }
 
   struct Line: Equatable {

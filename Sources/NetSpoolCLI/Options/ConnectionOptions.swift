@@ -14,8 +14,7 @@ struct ConnectionOptions: ParsableArguments {
   @Option("pass") var pass: String?
   @Option("resolve") var resolve: [ResolveRule] = []
   @Option("connect-to") var connectTo: [String] = []
-  @Flag("ipv4") var ipv4 = false
-  @Flag("ipv6") var ipv6 = false
+  @Flag(exclusivity: .chooseLast) var family: AddressFamily?
   @Option("unix-socket") var unixSocket: String?
   @Option("interface") var interface: String?
   @Option("connect-timeout") var connectTimeout: TimeSpan?
@@ -42,6 +41,8 @@ struct ConnectionOptions: ParsableArguments {
     try refuse(proxyUser != nil && proxy?.isEmpty == true, "--proxy-user needs a proxy.")
   }
 }
+
+enum AddressFamily: String, EnumerableFlag { case ipv4, ipv6 }
 
 struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
   let host: String
@@ -80,7 +81,7 @@ extension ConnectionOptions {
     if http2PriorKnowledge { configuration.httpVersion = .http2PriorKnowledge }
     configuration.resolve = Dictionary(resolve.map { ($0.name, $0.addresses) }) { _, last in last }
     configuration.connectTo = connectTo
-    if ipv4 != ipv6 { configuration.isIPv4 = ipv4 }
+    configuration.isIPv4 = family.map { $0 == .ipv4 }
     configuration.unixSocket = unixSocket
     configuration.allowedInterfaces = interface.map { [$0] }
     if unixSocket != nil { configuration.proxy = nil }

@@ -149,3 +149,12 @@ extension Flag where Value == Int {
     self.init(name: spec.specification, help: spec.help)
   }
 }
+
+/// Flags of which the last counts.
+extension EnumerableFlag where Self: RawRepresentable, RawValue == String {
+  static func name(for flag: Self) -> NameSpecification {
+    OptionSpec.declared(flag.rawValue, nil).specification
+  }
+
+  static func help(for flag: Self) -> ArgumentHelp? { OptionSpec.declared(flag.rawValue, nil).help }
+}

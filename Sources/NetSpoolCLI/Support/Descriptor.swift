@@ -198,10 +198,14 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
     switch code {
     case EISDIR: "it is a folder"
     case ENOTDIR: "a part of its path is no folder"
+    case EALREADY: "'-' can be given once"
     case EWOULDBLOCK: "another process writes it at the moment"
     default: unsafe String(cString: strerror(code))
     }
   }
+
+  /// Asked for what cannot be had twice.
+  var isOfCommandLine: Bool { code == EALREADY }
 
   /// True if every later write would fail as well: full disk, quota, read-only or broken device.
   var stopsEverything: Bool { Self.stopsEverything(code) }

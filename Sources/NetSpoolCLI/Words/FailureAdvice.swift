@@ -35,7 +35,7 @@ enum FailureAdvice {
     case .invalidRequest where error.cause == .headerName:
       return "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
     case .resolveFailed:
-      return "there is no such host: look at its name in the URL, and whether this machine has a network"
+      return "look at its name in the URL, and whether this machine has a network"
     case .connectFailed: return connection(error)
     case .decompressionLimit:
       return
@@ -61,7 +61,7 @@ enum FailureAdvice {
 
   private static func connection(_ error: NetworkError) -> String {
     error.cause == .refused
-      ? "nobody listens there: look at the host and the port in the URL"
+      ? "nobody listens there: look at the host and the port in the URL, and at options that lead elsewhere"
       : "no way leads there: look at the host in the URL, and whether this machine has a network"
   }
 
@@ -117,7 +117,8 @@ enum FailureAdvice {
     case .trustStore:
       return "the file of authorities cannot be read: look at --cacert, CURL_CA_BUNDLE and SSL_CERT_FILE"
     case .clientCertificate: return "the client certificate cannot be used: look at --cert, --key and --pass"
-    case .untrusted, .expired, .hostMismatch:
+    case .hostMismatch: return "the certificate is for another host; --insecure believes anybody"
+    case .untrusted, .expired:
       return "--cacert names an authority that you trust; --insecure believes anybody"
     case .notYetValid: return "the certificate begins later: is the clock of this machine right?"
     case .weak: return "the server's keys are too weak to be believed; --insecure believes anybody"

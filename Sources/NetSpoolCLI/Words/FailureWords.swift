@@ -30,6 +30,9 @@ enum FailureWords {
     case "offline": "there is no network"
     case "authenticationFailed": "the server did not let us in"
     case "storageFull": "the disk is full"
+    case "uploadSourceFailed": "what is to be sent cannot be read\(behind(reason))"
+    case "frozenRejected": "the server has refused it\(behind(reason.map { "status \($0)" }))"
+    case "engineStartFailed": "nothing can be sent from here\(behind(reason))"
     case "robots": "the server wants no machines there\(behind(reason))"
     case "resumeMismatch": "the rest does not belong to the part that is there"
     default: nil

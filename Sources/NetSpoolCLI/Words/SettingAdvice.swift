@@ -28,6 +28,7 @@ enum SettingAdvice {
     case .environmentTrustFile: "SSL_CERT_FILE names no plain file"
     case .trustFolder: "--capath names no folder"
     case .environmentTrustFolder: "SSL_CERT_DIR names no folder"
+    case .allowedInterfaces: "--interface is the name of an interface of this machine: 'ip link' lists them"
     case .unixSocket: "--unix-socket is the path of a socket, of at most 107 bytes"
     case .clientCertificate: "--cert and --key name plain files"
     case .credentials:

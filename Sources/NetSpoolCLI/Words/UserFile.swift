@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A small file of the user's own: a configuration, passwords, cookies.
 enum UserFile {
@@ -40,6 +41,16 @@ extension Descriptor {
 
   /// The file that curl's users call so: `-` is standard input.
   static func reading(_ path: String) throws(IOFailure) -> Descriptor {
-    path == "-" ? Descriptor(borrowing: 0, named: "standard input") : try Descriptor(opening: path, O_RDONLY)
+    ["-", "/dev/stdin"].contains(path) ? try standardInput() : try Descriptor(opening: path, O_RDONLY)
+  }
+
+  private static let isTaken = Atomic(false)
+
+  /// For one reader: a second one would get what was meant for the first, such as a password.
+  static func standardInput() throws(IOFailure) -> Descriptor {
+    if isTaken.exchange(true, ordering: .relaxed) {
+      throw IOFailure(action: "read", path: "standard input again", code: EALREADY)
+    }
+    return Descriptor(borrowing: 0, named: "standard input")
   }
 }

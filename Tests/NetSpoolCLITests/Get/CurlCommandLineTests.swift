@@ -57,7 +57,8 @@ import Testing
     "-s -i -o out.txt {u}/trailers", "-s -D head.txt {u}/trailers",
     "-s -w %{size_header}:%{num_headers} {u}/raw", "-s -w %{size_header} -L {u}/trailers",
     "-s -C - -o new {u}/range", "-s -C - -O {u}/range", "-s -C 10 -o tail {u}/range", "-s --http2 {u}/",
-    "-s --http2-prior-knowledge {u}/", "-s -4 http://localhost:{p}/x", "-s --ipv6 {u}/x",
+    "-s --http2-prior-knowledge {u}/", "-s -4 -6 {u}/x", "-s -6 -4 {u}/x", "-s -4 http://localhost:{p}/x",
+    "-s --ipv6 {u}/x",
     "-s --connect-to far.example:80:127.0.0.1:{p} http://far.example/x",
     "-s --connect-to other.example:80:127.0.0.1:1 --connect-to ::localhost:{p} http://far.example/x",
     "-s --connect-to far.example::near.example: --resolve near.example:{p}:127.0.0.1 http://far.example:{p}/x",
@@ -124,6 +125,8 @@ import Testing
     #expect(end.output.contains("--cert 'c:pw' --key 'k'"))
     let named = try Tool.run(["get", "--curl", "http://h/", "-i", "-OJ"])
     #expect(named.output.hasSuffix(" --include --remote-name --remote-header-name\n"), "\(named)")
+    let blank = try Tool.run(["get", "--curl", "http://h/a b", "-G", "-d", "q=1 2"])
+    #expect(blank.output.contains("'http://h/a%20b?q=1%202'"), "\(blank)")
     let refused = try Tool.run(["get", "--curl", "http://h/", "-H", "Content-Length: 3"])
     #expect(refused.exit == .status(64) && refused.output.isEmpty, "\(refused)")
   }

@@ -34,6 +34,7 @@ import Testing
     #expect((0..<glob.count).map { glob.url($0).text } == urls)
     #expect(URLGlob(text, isOff: true).count == 1 && URLGlob(text, isOff: true).url(0).text == text)
     #expect(URLGlob("[1-9999999999][1-9999999999]").count == .max)
+    #expect(URLGlob("[0-9223372036854775807]").url(7).text == "7")
   }
 
   @Test func `get asks all of them, and fills their parts into names`() throws {

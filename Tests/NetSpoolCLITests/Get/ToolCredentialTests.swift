@@ -105,6 +105,20 @@ import Testing
     #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
   }
 
+  @Test(arguments: [
+    "post {u} -d @-", "post {u} --json @-", "post {u} -T -", "get {u} --url-query @-", "get {u} -H @-",
+    "get {u} -d @/dev/stdin", "fetch -",
+  ])
+  func `what holds a password is read by nothing else`(line: String) throws {
+    let words = line.split(separator: " ").map { $0 == "{u}" ? bench.origin.url("/") : String($0) }
+    let end = try Tool.run(
+      words + ["-u", "user", "--password-file", "-"], input: "sesame\n\(bench.origin.url("/"))\n")
+    // What is sent as it comes is opened last.
+    let status: Int32 = line.contains("-T") ? 74 : 64
+    #expect(end.exit == .status(status) && end.errors.hasSuffix(": '-' can be given once\n"), "\(end)")
+    #expect(bench.origin.requestCount == 0 && !end.errors.contains("sesame"))
+  }
+
   @Test func `a password file that is not there is a local failure`() throws {
     let end = try Tool.run(["get", bench.origin.url("/"), "-u", "a", "--password-file", bench["none"]])
     #expect(end.exit == .status(74) && end.errors.contains("cannot open"), "\(end)")

@@ -94,7 +94,7 @@ import Testing
     let end = try bench.run(bench.post("/", []))
     #expect(end.exit == .status(1))
     #expect(end.output.hasSuffix("\nno such thing\n"))
-    #expect(end.errors.contains("netspool: frozenRejected (422)"))
+    #expect(end.errors.contains("the server has refused it: status 422"))
     #expect(end.errors.contains("netspool frozen revive 1 --frozen-store "))
     bench.origin.on("/", .text("taken\n"))
     #expect(try bench.frozen(["revive", "1"]).output == "revived #1\n")

@@ -344,6 +344,15 @@ import Testing
     #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
     #expect(NetworkEngine.Configuration().originPauseMax == .seconds(30))
   }
+
+  @Test func `a limit below nothing is refused`() throws {
+    var configuration = NetworkEngine.Configuration()
+    configuration.limits.bodyBytesStreamedMax = -1
+    let refusal = #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+    #expect(refusal?.code == .invalidConfiguration && refusal?.reason == "limits")
+    configuration.limits.bodyBytesStreamedMax = 0
+    _ = try NetworkEngine(configuration: configuration)
+  }
 }
 
 extension NetworkRequest.Timeouts {

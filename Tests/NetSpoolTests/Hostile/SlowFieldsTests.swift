@@ -86,3 +86,15 @@ struct SlowFieldsTests {
     expect(time, within: .milliseconds(500))
   }
 }
+
+extension SlowFieldsTests {
+  @Test func `a refusal of credentials shows no secret of its URL`() {
+    let answer = NetworkResponse(
+      head: ResponseHead(version: .http11, status: 401, headers: [:]), body: ResponseBody([]),
+      source: .network, finalURL: "http://h/?token=SECRET", metrics: NetworkResponse.Metrics(), streams: [])
+    let refusal = NetworkCredentials.Refusal(url: "http://h/?token=SECRET", method: .get, response: answer)
+    var text = "\(refusal) \(String(reflecting: refusal))"
+    dump(refusal, to: &text)
+    #expect(!text.contains("SECRET") && text.contains("401"))
+  }
+}

@@ -71,7 +71,7 @@ extension NetworkRequest {
     } catch {
       return "# not sendable: \(error)"
     }
-    var command = CurlCommand(method: shown.method, url: shown.url)
+    var command = CurlCommand(method: shown.method, url: (try? URLText.absolute(shown.url)) ?? shown.url)
     for field in defaults where !shown.headers.contains(field.name) {
       command.headers.append(name: field.name, value: field.value)
     }

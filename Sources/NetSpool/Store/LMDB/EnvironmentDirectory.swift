@@ -85,7 +85,8 @@ extension EnvironmentDirectory {
       let made = unsafe mkdir(parent, 0o700)
       if made == 0 { unsafe chmod(parent, 0o700) }
       let number = errno
-      if made != 0 && ![EEXIST, EISDIR, EROFS, EACCES].contains(number) {
+      // One that is there may be refused as well.
+      if made != 0, unsafe access(parent, F_OK) != 0 {
         throw failure(SystemError(number: number, call: "mkdir"))
       }
     }

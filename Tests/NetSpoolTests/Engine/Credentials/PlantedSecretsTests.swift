@@ -211,4 +211,17 @@ struct PlantedSecretsTests {
   }
 }
 
+extension PlantedSecretsTests {
+  @Test func `fields that the user has named are masked in descriptions of the engine as well`() throws {
+    var configuration = NetworkEngine.Configuration()
+    configuration.headers = ["X-Acme": "SECRET", "X-Other": "open"]
+    configuration.secretFields = ["x-acme"]
+    let engine = try NetworkEngine(host: "example.org", configuration: configuration)
+    var text = "\(configuration) \(String(reflecting: configuration)) \(engine)"
+    dump(configuration, to: &text)
+    dump(engine, to: &text)
+    #expect(!text.contains("SECRET") && text.contains("X-Other: open"))
+  }
+}
+
 private struct NoRoom: Error {}
