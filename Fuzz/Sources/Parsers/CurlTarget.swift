@@ -58,7 +58,8 @@ enum CurlTarget {
     require(words.first == "curl" && commands.count <= 3, "it runs curl and what prints: \(text)")
     let curl = CurlWords(words)
     require(curl.isUnderstood, "curl understands it: \(text)")
-    require(curl.urls == [request.url], "it goes to the same URL: \(text)")
+    let sent = (try? URLText.absolute(request.url)) ?? request.url
+    require(curl.urls == [sent], "it goes to the same URL: \(text)")
     require(curl.method == request.method.name, "with the same method: \(text)")
     for field in request.headers {
       let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
