@@ -1,7 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 struct RetryTests {
@@ -174,8 +174,7 @@ struct RetryTests {
       origin.enqueue(busy.fault(.gate("middle"), at: .body(2)), .text("done"), for: "/a")
       let first = engine.start("/a")
       #expect(await origin.waitForWaiting("middle", 1))
-      // The head is there: by the last of these the loop has looked at its sockets.
-      for _ in 0..<20 { await engine.settle() }
+      while await !first.hasHead() { await moment() }
       let stream = MemoryDownloadStream()
       let late = engine.operation(path: "/a")
       if streams { late.addDownloadStream(stream) }
@@ -186,6 +185,15 @@ struct RetryTests {
       let end = await late.end()
       #expect((streams ? String(decoding: stream.bytes, as: UTF8.self) : end.text) == "done")
       #expect(origin.hits("/a") == 2)
+    }
+  }
+}
+
+extension NetworkOperation {
+  /// Its loop has read the head of the answer.
+  fileprivate func hasHead() async -> Bool {
+    await withCheckedContinuation { continuation in
+      perform { [self] _ in continuation.resume(returning: loop.transfer?.exchange.head != nil) }
     }
   }
 }
