@@ -130,11 +130,11 @@ extension NetworkEngine: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkEngine.Configuration: CustomStringConvertible, CustomReflectable {
-  /// The fields that are sent with every request, the values of secret ones masked.
+  /// `Configuration(User-Agent: a/1, X-Key: •••)`: the fields that are sent with every request, the values of secret ones masked.
   public var description: String {
     let redaction = Redaction(fields: FieldMeaning(secret: secretFields, open: openFields))
-    return headers.map { "\($0.name): \(redaction.header(name: $0.name, value: $0.value))" }
-      .joined(separator: "\n")
+    let lines = headers.map { "\($0.name): \(redaction.header(name: $0.name, value: $0.value))" }
+    return "Configuration(\(lines.joined(separator: ", ")))"
   }
 
   /// The description and the settings that hold no secrets: `dump` goes by it.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import NetSpool
 import Testing
 
@@ -124,6 +125,17 @@ import Testing
 @Suite struct ConfigFileTests {
   private func words(_ text: String, _ command: String = "get") throws -> [String] {
     try ConfigFile.lines(of: text, at: "config", for: command).map(\.word)
+  }
+
+  @Test func `a detour of the command line takes the place of those of the file`() throws {
+    let folder = try TestFolder()
+    _ = unsafe mkdir(folder["netspool"], 0o700)
+    try TestFiles.write("connect-to = a:80:b:1\nipv4\n".utf8, to: folder["netspool/config"])
+    let environment = Environment(["XDG_CONFIG_HOME": folder.path])
+    let given = ["get", "--connect-to=a:80:b:1", "--ipv4", "u"]
+    #expect(try ConfigFile.completed(["get", "u"], environment) == given)
+    let own = ["get", "--connect-to", "a:80:c:1", "-6", "u"]
+    #expect(try ConfigFile.completed(own, environment) == ["get", "--ipv4"] + own.dropFirst())
   }
 
   @Test func `options have their own names`() throws {
