@@ -7,16 +7,23 @@ import Testing
 /// limit of time would then measure the other tests; those that measure one take all slots.
 enum TestSlots {
   /// Enough to keep two cores busy while some tests wait for a gate.
-  static let count = 6
-
-  private struct Waiter: Sendable {
-    let slots: Int
-    let resume: CheckedContinuation<Void, Never>
-  }
+  static let count = 8
 
   private struct State: Sendable {
     var free = TestSlots.count
-    var waiters: [Waiter] = []
+    var waiters: [CheckedContinuation<Void, Never>] = []
+    /// They go when no other waits: all slots would be kept empty for each of them.
+    var loners: [CheckedContinuation<Void, Never>] = []
+
+    /// Takes those whose turn it is.
+    mutating func next() -> [CheckedContinuation<Void, Never>] {
+      let ready = Array(waiters.prefix(free))
+      waiters.removeFirst(ready.count)
+      free -= ready.count
+      guard free == TestSlots.count, !loners.isEmpty else { return ready }
+      free = 0
+      return [loners.removeFirst()]
+    }
   }
 
   private static let state = Mutex(State())
@@ -33,8 +40,7 @@ enum TestSlots {
   ) async rethrows -> Result {
     if isInside { return try await body() }
     _ = isPrintedAtOnce
-    let slots = alone ? count : 1
-    await enter(slots)
+    await enter(alone: alone)
     let name = Test.current.map { "\($0.id)" } ?? "a test"
     let watch = LongRun.isOn ? nil : DispatchSource.makeTimerSource(queue: watchers)
     watch?.setEventHandler {
@@ -45,7 +51,7 @@ enum TestSlots {
     watch?.activate()
     defer {
       watch?.cancel()
-      leave(slots)
+      leave(alone: alone)
     }
     return try await $isInside.withValue(true, operation: body)
   }
@@ -55,30 +61,23 @@ enum TestSlots {
 
   private static let watchers = DispatchQueue(label: "test slots")
 
-  private static func enter(_ slots: Int) async {
+  private static func enter(alone: Bool) async {
     await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        guard state.waiters.isEmpty, state.free >= slots else {
-          state.waiters.append(Waiter(slots: slots, resume: continuation))
-          return false
-        }
-        state.free -= slots
-        return true
+      resume { state in
+        if alone { state.loners.append(continuation) } else { state.waiters.append(continuation) }
       }
-      if isFree { continuation.resume() }
     }
   }
 
-  private static func leave(_ slots: Int) {
+  private static func leave(alone: Bool) {
+    resume { $0.free += alone ? count : 1 }
+  }
+
+  private static func resume(_ change: (inout State) -> Void) {
     let ready = state.withLock { state in
-      state.free += slots
-      var ready: [Waiter] = []
-      while let first = state.waiters.first, first.slots <= state.free {
-        state.free -= first.slots
-        ready.append(state.waiters.removeFirst())
-      }
-      return ready
+      change(&state)
+      return state.next()
     }
-    for waiter in ready { waiter.resume.resume() }
+    for continuation in ready { continuation.resume() }
   }
 }

@@ -77,11 +77,12 @@ import Testing
     let end = try bench.frozen(["thaw"])
     #expect(end.exit == .status(1))
     #expect(
-      end.output.split(separator: "\n").map(String.init) == [
-        "sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt",
-        "dead #2 POST \(bench.origin.url("/2")): frozenRejected (410), 1 attempt",
-        "sent #3 POST \(bench.origin.url("/3")): 200, 1 attempt",
-      ])
+      end.output == """
+        sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt
+        dead #2 POST \(bench.origin.url("/2")): frozenRejected (410), 1 attempt
+        sent #3 POST \(bench.origin.url("/3")): 200, 1 attempt
+
+        """)
     #expect(end.errors == "netspool: 2 sent, 1 dead, see 'frozen list --dead'\n")
     let dead = try bench.frozen(["list", "--dead"]).output
     #expect(dead.contains("frozenRejected (410)"))

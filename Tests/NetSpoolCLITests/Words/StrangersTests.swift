@@ -165,8 +165,7 @@ import Testing
       let end = try fetch([bench.origin.url("/1"), "--results", bench["r"]] + more)
       #expect(end.exit == .status(74) && end.errors.contains("another process writes it"), "\(end.errors)")
     }
-    first.signal(SIGINT)
-    first.signal(SIGINT)
+    first.signal(SIGKILL)
     _ = first.wait()
   }
 

@@ -36,7 +36,7 @@ enum Namespace {
         try program(), "--testing-library", "swift-testing", "--filter",
         "\(suite)/`\(name.prefix { $0 != "(" })`",
       ]
-    let result = try await TestSlots.run(alone: true) {
+    let result = try await TestSlots.run {
       try await blocking {
         try ChildProcess.run(
           words, environment: ["\(mark)=1", "ASAN_OPTIONS=detect_leaks=0"],

@@ -9,9 +9,11 @@ enum URLText {
   /// True if it begins with the scheme of a URL that can be sent.
   static func isWhole(_ text: String) -> Bool {
     guard let first = text.utf8.first, first | 0x20 == UInt8(ascii: "h") else { return false }
-    return ["http://", "https://"].contains { scheme in
-      text.utf8.count >= scheme.utf8.count
-        && zip(text.utf8, scheme.utf8).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+    return ["http://", "https://"].contains { (scheme: String) -> Bool in
+      guard text.utf8.count >= scheme.utf8.count else { return false }
+      return zip(text.utf8, scheme.utf8).allSatisfy { (byte: UInt8, wanted: UInt8) -> Bool in
+        byte | 0x20 == wanted | 0x20
+      }
     }
   }
 

@@ -104,8 +104,9 @@ final class ContentDecoder {
   /// What all `Content-Encoding` fields name, `?` for what is no token. "identity" says nothing and is left out, and so is
   /// "aws-chunked", which told the store how the body was sent to it, and is kept by it as part of the field.
   private static func names(in headers: Headers) -> [String] {
-    headers.allBytes("Content-Encoding").flatMap { $0.split(separator: UInt8(ascii: ",")) }
-      .flatMap { FieldNames.parse($0) ?? ["?"] }.filter { $0 != "identity" && $0 != "aws-chunked" }
+    let fields = headers.allBytes("Content-Encoding").flatMap { $0.split(separator: UInt8(ascii: ",")) }
+    let names: [String] = fields.flatMap { FieldNames.parse($0) ?? ["?"] }
+    return names.filter { $0 != "identity" && $0 != "aws-chunked" }
   }
 
   static func failure(_ reason: String) -> NetworkError {

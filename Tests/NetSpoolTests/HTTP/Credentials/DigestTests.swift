@@ -78,8 +78,10 @@ struct DigestTests {
 
   @Test func `what the challenge says goes back to the byte`() throws {
     var fields = Headers()
-    let challenge =
-      Array("Digest realm=\"caf".utf8) + [0xE9] + "\", nonce=\"".utf8 + [0xFF, 0xFE] + "\"".utf8
+    var challenge = Array("Digest realm=\"caf".utf8)
+    challenge += [0xE9]
+    challenge += "\", nonce=\"".utf8
+    challenge += [0xFF, 0xFE, UInt8(ascii: "\"")]
     fields.append(name: "WWW-Authenticate".utf8, value: challenge)
     let read = try #require(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)))
     let answer = DigestAnswer(

@@ -149,12 +149,14 @@ struct FrozenDamageTests {
 
   // MARK: What the disk says
 
-  @Test(arguments: [
-    (FrozenTrouble.mapFull, Int32(-30_792), 1 << 30), (.diskFull, ENOSPC, 1 << 30),
-    (.diskFull, EDQUOT, 1 << 30),
-    (.diskFull, EFBIG, 1 << 30), (.diskFull, EIO, 0), (.broken, EIO, 1 << 30), (.broken, EROFS, 1 << 30),
-    (.broken, -30_796, 1 << 30),
-  ])
+  private static let roomy = 1_073_741_824
+  private static let judged: [(expected: FrozenTrouble, number: Int32, freeBytes: Int)] = [
+    (.mapFull, -30_792, roomy), (.diskFull, ENOSPC, roomy), (.diskFull, EDQUOT, roomy),
+    (.diskFull, EFBIG, roomy), (.diskFull, EIO, 0), (.broken, EIO, roomy), (.broken, EROFS, roomy),
+    (.broken, -30_796, roomy),
+  ]
+
+  @Test(arguments: judged)
   func `errors are judged`(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
     let trouble = FrozenTrouble(StoreError(number: number), freeBytes: freeBytes)
     #expect(trouble == expected)

@@ -137,10 +137,9 @@ struct StoreDamageTests {
     store.put(StoreKey("a"), namespace: "n", metadata: [], body: body)
     store.close()
     var data = try directory.read("data.mdb")
+    let middle = body[30_000..<30_008]
     let place = try #require(
-      (0..<data.count - 8).first {
-        data[$0] == body[30_000] && Array(data[$0..<$0 + 8]) == Array(body[30_000..<30_008])
-      })
+      data.indices.first { data[$0] == middle.first && data[$0...].starts(with: middle) })
     data[place] ^= 4
     try directory.write("data.mdb", data)
     // When it is looked for, it is a miss, and gone
