@@ -79,6 +79,8 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   private let digests: Bool
   private let writer: SharedFileWriter
   private let expected: [UInt8]?
+  /// What it was told to expect is no SHA-256.
+  let isDigestMalformed: Bool
   /// With `resume`.
   let part: Result<PartFile, SinkFailure>?
 
@@ -101,7 +103,7 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   ///   - partBytesMin: bodies that are known to be shorter leave no part, and their first request is as any other: it may be
   ///     answered by the cache, and compressed; 0 by default.
   ///   - sha256: 64 hexadecimal digits; a body with others ends with `.digestMismatch` and is not published. Nil, the
-  ///     default: any. What is no digest fits no body.
+  ///     default: any. With what is no SHA-256 the operation ends with `.invalidRequest` when it is enqueued.
   ///   - digests: whether the report gets the SHA-256 of the whole file; false by default.
   public init(
     path: String, resume: Bool, partBytesMin: Int64 = 0, sha256: String? = nil, digests: Bool = false
@@ -111,6 +113,7 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     self.digests = digests
     writer = SharedFileWriter(path: path, placement: placement)
     expected = sha256.map { Hexadecimal.bytes($0) ?? [] }
+    isDigestMalformed = expected.map { $0.count != 32 } ?? false
     part =
       resume ? Result { () throws(SinkFailure) in try PartFile(path: path, bytesMin: partBytesMin) } : nil
   }
@@ -133,6 +136,7 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     self.digests = digests
     writer = SharedFileWriter(path: path, placement: placement)
     expected = nil
+    isDigestMalformed = false
     part = nil
   }
 

@@ -13,6 +13,13 @@ extension NetworkEngine {
     try await response(for: operation(.get, path, parameters, .none, headers, timeouts, cachePolicy))
   }
 
+  /// Gets a path of components, `["users", id]`. Each is escaped, so that none can leave its place.
+  public func get(
+    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:]
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(path: components, parameters: parameters))
+  }
+
   /// Asks for the head of a path.
   public func head(
     _ path: String, parameters: NetworkRequest.Parameters = [:],

@@ -89,6 +89,9 @@ extension NetworkOperation {
   public func addDownloadStream(_ stream: any DownloadStream, onFailure: StreamFailurePolicy = .failOperation)
     -> Self
   {
+    if (stream as? FileDownloadStream)?.isDigestMalformed == true {
+      fail(NetworkError(.invalidRequest, reason: "sha256: not 64 hexadecimal digits"))
+    }
     attach(StreamAttachment(stream, policy: onFailure))
     return self
   }

@@ -43,7 +43,7 @@ extension NetworkRequest {
   public enum ParameterEncoding: Sendable, Hashable {
     /// `application/x-www-form-urlencoded`; the default.
     case form
-    /// A flat JSON object of strings.
+    /// A flat JSON object: numbers and truth values as such, all else as strings.
     case json
   }
 }
@@ -134,7 +134,7 @@ extension NetworkRequest {
     /// Pairs in the order they are written: `["q": "map", "page": 2, "exact": true]`.
     public init(dictionaryLiteral pairs: (String, any LosslessStringConvertible)...) {
       // Nearly all operations have none.
-      self.pairs = pairs.isEmpty ? [] : pairs.map { Parameter($0.0, $0.1.description) }
+      self.pairs = pairs.isEmpty ? [] : pairs.map { Parameter($0.0, of: $0.1) }
     }
 
     /// The pairs of a dictionary, by name.
@@ -147,7 +147,7 @@ extension NetworkRequest {
 
     /// Adds a pair at the end.
     public mutating func append(_ name: String, _ value: some LosslessStringConvertible) {
-      pairs.append(Parameter(name, value.description))
+      pairs.append(Parameter(name, of: value))
     }
 
     /// The first value of a name; setting it takes the place of all of that name, and nil removes them.

@@ -22,8 +22,9 @@ struct ConvenienceTests {
     #expect(error?.code == .invalidURL)
   }
 
-  @Test func `a URL in place of a host is told where it goes`() {
-    let error = #expect(throws: NetworkError.self) { try NetworkEngine(host: "https://x") }
+  @Test(arguments: ["https://x", "api.example.org/v2"])
+  func `a URL in place of a host is told where it goes`(_ host: String) {
+    let error = #expect(throws: NetworkError.self) { try NetworkEngine(host: host) }
     #expect(error?.reason?.contains("url:") == true)
   }
 
@@ -161,6 +162,8 @@ struct ConvenienceTests {
       origin.fallback { .text($0.target) }
       let text = await engine.end(of: engine.operation(path: ["users", id, 1])).text ?? ""
       #expect(text.hasPrefix("/users/") && text.hasSuffix("/1"))
+      let answer = try await engine.get(path: ["users", id, 1])
+      #expect(answer.text == text)
       #expect(text.split(separator: "/").count == 3 && !text.contains("?"))
     }
   }
@@ -385,6 +388,13 @@ struct FormOrderTests {
         #expect(end.error?.code == (name == "wrong" ? .digestMismatch : nil))
       }
       #expect(folder.names == ["right"])
+      let asked = origin.requestCount
+      for text in ["", "zz", String(digest.dropLast()), digest + "00"] {
+        await #expect { try await engine.download("a", to: folder["a"], sha256: text) } throws: {
+          ($0 as? NetworkError)?.code == .invalidRequest
+        }
+      }
+      #expect(origin.requestCount == asked && folder.names == ["right"])
     }
   }
 }

@@ -109,9 +109,9 @@ struct PacedBody {
 }
 
 /// Waits until something is so that nobody announces; a test that meets the limit has failed.
-func until(within limit: Duration = .seconds(60), _ isTrue: @Sendable () -> Bool) async -> Bool {
+func until(within limit: Duration = .seconds(60), _ isTrue: @Sendable () async -> Bool) async -> Bool {
   let end = ContinuousClock.now + min(limit.patient, .seconds(400))  // before the run ends for it
-  while !isTrue() {
+  while await !isTrue() {
     guard ContinuousClock.now < end else { return false }
     await moment()
   }

@@ -2,10 +2,17 @@
 struct Parameter: Hashable, Sendable {
   var name: String
   var value: String
+  /// A number or a truth value, which JSON has without quotes.
+  var isBare = false
 
   init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
+  }
+
+  init(_ name: String, of value: any LosslessStringConvertible) {
+    self.init(name, value.description)
+    isBare = value is Bool || value is any BinaryInteger || (value as? Double)?.isFinite ?? false
   }
 }
 
@@ -25,7 +32,7 @@ enum FormBody {
   }
 }
 
-/// A JSON object whose values are all strings (RFC 8259), for parameters sent as JSON.
+/// A JSON object of strings, numbers and truth values (RFC 8259), for parameters sent as JSON.
 enum FlatJSON {
   static let contentType = "application/json"
 
@@ -37,7 +44,11 @@ enum FlatJSON {
       if index > 0 { output.append(UInt8(ascii: ",")) }
       appendString(parameter.name, to: &output)
       output.append(UInt8(ascii: ":"))
-      appendString(parameter.value, to: &output)
+      if parameter.isBare {
+        output += parameter.value.utf8
+      } else {
+        appendString(parameter.value, to: &output)
+      }
     }
     output.append(UInt8(ascii: "}"))
     return output

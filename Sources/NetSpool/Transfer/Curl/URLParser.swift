@@ -79,7 +79,11 @@ struct URLAuthority {
   static func checkHost(_ text: String) throws(NetworkError) {
     let bytes = Array(text.utf8)
     let inside = bytes.first == UInt8(ascii: "[") ? bytes.prefix { $0 != UInt8(ascii: "]") } : []
+    if bytes.isEmpty { throw URLParser.refused("no host") }
     if text.contains("://") { throw URLParser.refused("a URL: give that as `url:`") }
+    if bytes.contains(UInt8(ascii: "/")) {
+      throw URLParser.refused("a host with a path: `NetworkEngine(url:)` takes both")
+    }
     let colons = bytes.dropFirst(inside.count).count { $0 == UInt8(ascii: ":") }
     if colons == 1 { throw URLParser.refused("a host with a port: `NetworkEngine(url:)` takes both") }
     if inside.isEmpty, colons == 0 { return _ = try host(bytes[...]) }
