@@ -79,8 +79,6 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   private let digests: Bool
   private let writer: SharedFileWriter
   private let expected: [UInt8]?
-  /// What it was told to expect is no SHA-256.
-  let isDigestMalformed: Bool
   /// With `resume`.
   let part: Result<PartFile, SinkFailure>?
 
@@ -113,7 +111,6 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     self.digests = digests
     writer = SharedFileWriter(path: path, placement: placement)
     expected = sha256.map { Hexadecimal.bytes($0) ?? [] }
-    isDigestMalformed = expected.map { $0.count != 32 } ?? false
     part =
       resume ? Result { () throws(SinkFailure) in try PartFile(path: path, bytesMin: partBytesMin) } : nil
   }
@@ -136,9 +133,11 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     self.digests = digests
     writer = SharedFileWriter(path: path, placement: placement)
     expected = nil
-    isDigestMalformed = false
     part = nil
   }
+
+  /// What it was told to expect is no SHA-256.
+  var isDigestMalformed: Bool { expected.map { $0.count != 32 } ?? false }
 
   func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink {
     let device = services.devices.device(of: path)

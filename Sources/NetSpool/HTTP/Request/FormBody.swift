@@ -12,7 +12,7 @@ struct Parameter: Hashable, Sendable {
 
   init(_ name: String, of value: any LosslessStringConvertible) {
     self.init(name, value.description)
-    isBare = value is Bool || value is any BinaryInteger || (value as? Double)?.isFinite ?? false
+    isBare = value is Bool || value is any BinaryInteger || (value as? any FloatingPoint)?.isFinite ?? false
   }
 }
 

@@ -47,12 +47,13 @@ struct BodyTests {
     #expect(request.text == #"{"a":"1\"","b":"ü"}"#)
     let typed = try await sent { wire in
       let all: NetworkRequest.Parameters = [
-        "n": -1, "u": UInt8(2), "d": 0.5, "b": true, "s": "3", "i": Double.infinity, "c": Character("x"),
+        "n": -1, "u": UInt8(2), "d": 0.5, "f": Float(1.5), "b": true, "s": "3", "i": Double.infinity,
+        "c": Character("x"),
       ]
       return wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: all)
         .configure { $0.parameterEncoding = .json }
     }
-    #expect(typed.text == #"{"n":-1,"u":2,"d":0.5,"b":true,"s":"3","i":"inf","c":"x"}"#)
+    #expect(typed.text == #"{"n":-1,"u":2,"d":0.5,"f":1.5,"b":true,"s":"3","i":"inf","c":"x"}"#)
     #expect(request.header("Content-Type")?.hasPrefix("application/json") == true)
   }
 
