@@ -58,9 +58,9 @@ let package = Package(
     // Of the traits Brotli and Zstd.
     .systemLibrary(name: "CNetSpoolBrotli", path: "CSupport/CNetSpoolBrotli"),
     .systemLibrary(name: "CNetSpoolZstd", path: "CSupport/CNetSpoolZstd"),
-    // Of the trait Images.
+    // Of the trait Images. The pc file of libvips names `-pthread`, of which SwiftPM warns; its headers need those of GObject only.
     .systemLibrary(
-      name: "CNetSpoolVips", path: "CSupport/CNetSpoolVips", pkgConfig: "vips",
+      name: "CNetSpoolVips", path: "CSupport/CNetSpoolVips", pkgConfig: "gobject-2.0",
       providers: [.apt(["libvips-dev"])]),
     .target(
       name: "CNetSpoolShims",

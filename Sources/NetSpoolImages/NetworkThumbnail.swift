@@ -16,7 +16,7 @@ public struct NetworkThumbnail: Sendable {
 
   /// As it was just made of an answer.
   init?(_ made: [UInt8], of response: NetworkResponse) {
-    guard let image = NetworkImage(ResponseBody(made)) else { return nil }
+    guard let image = NetworkImage(ResponseBytes(made)) else { return nil }
     self.image = image
     self.response = response
     isFromCache = false
@@ -35,7 +35,7 @@ public struct NetworkThumbnail: Sendable {
   }
 
   /// The bytes of the file.
-  public var body: ResponseBody { image.body }
+  public var body: ResponseBytes { image.body }
 }
 
 extension NetworkThumbnail: CustomStringConvertible, CustomReflectable {

@@ -40,7 +40,7 @@ package enum PictureRejection: String, Error, CaseIterable {
 package protocol PictureDecoder: Sendable {
   /// Blocks until it is made. `isUnwanted` is asked now and then, on any thread.
   func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture
 
@@ -69,7 +69,7 @@ package struct LibraryDecoder: PictureDecoder {
   private static let isReady = cnetspool_vips_start() == 0
 
   package func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     try Self.make(body, transform.order, limits, PictureWatch(limits.timeMax, spent, isUnwanted))
@@ -77,7 +77,7 @@ package struct LibraryDecoder: PictureDecoder {
 
   /// Rows of red, green, blue and opacity.
   static func unpack(
-    _ body: ResponseBody, maxSide: Int, _ limits: ThumbnailLimits, isUnwanted: @escaping @Sendable () -> Bool
+    _ body: ResponseBytes, maxSide: Int, _ limits: ThumbnailLimits, isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     var order = ThumbnailTransform(maxSide: maxSide).order
     order.format = CInt(CNETSPOOL_VIPS_RGBA)
@@ -85,7 +85,7 @@ package struct LibraryDecoder: PictureDecoder {
   }
 
   private static func make(
-    _ body: ResponseBody, _ order: cnetspool_vips_order, _ limits: ThumbnailLimits, _ watch: PictureWatch
+    _ body: ResponseBytes, _ order: cnetspool_vips_order, _ limits: ThumbnailLimits, _ watch: PictureWatch
   ) throws(PictureRejection) -> Picture {
     try limits.check(NetworkImage(body))
     guard isReady else { throw .memory }

@@ -55,7 +55,7 @@ struct HostilePictureTests {
       let bytes = damage(whole, &random)
       do throws(PictureRejection) {
         let picture = try LibraryDecoder().make(
-          ResponseBody(bytes), ThumbnailTransform(maxSide: 32, format: .jpeg), limits
+          ResponseBytes(bytes), ThumbnailTransform(maxSide: 32, format: .jpeg), limits
         ) { false }
         made += 1
         #expect(picture.width <= 32 && picture.height <= 32, "\(index)")

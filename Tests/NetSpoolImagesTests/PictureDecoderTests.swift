@@ -14,7 +14,7 @@ struct PictureDecoderTests {
     _ bytes: [UInt8], _ transform: ThumbnailTransform = .init(), _ limits: ThumbnailLimits = .init(),
     isUnwanted: @escaping @Sendable () -> Bool = { false }
   ) throws(PictureRejection) -> Picture {
-    try LibraryDecoder().make(ResponseBody(bytes), transform, limits, isUnwanted: isUnwanted)
+    try LibraryDecoder().make(ResponseBytes(bytes), transform, limits, isUnwanted: isUnwanted)
   }
 
   private func reason(_ body: () throws -> Picture) -> PictureRejection? {
@@ -27,7 +27,7 @@ struct PictureDecoderTests {
   @Test(arguments: Format.allCases) func `every format is written, and read back`(_ format: Format) throws {
     let source = try TestPicture.made(format, of: TestPicture.png(400, 200))
     let picture = try make(source, ThumbnailTransform(maxSide: 100, format: format))
-    let image = try #require(NetworkImage(ResponseBody(picture.bytes)))
+    let image = try #require(NetworkImage(ResponseBytes(picture.bytes)))
     #expect(image.format.mimeType == format.mimeType && image.isComplete)
     #expect(image.pixelWidth == 100 && image.pixelHeight == 50)
     #expect(picture.width == 100 && picture.height == 50)
@@ -61,7 +61,7 @@ struct PictureDecoderTests {
 
   @Test func `a picture without its last rows is damaged`() throws {
     let source = TestPicture.png(64, 64, rows: 10)
-    #expect(try #require(NetworkImage(ResponseBody(source))).isComplete)
+    #expect(try #require(NetworkImage(ResponseBytes(source))).isComplete)
     #expect(reason { try make(source) } == .damaged)
   }
 
@@ -155,18 +155,18 @@ struct PictureDecoderTests {
     #expect(reason { try make(large, .init(maxSide: 2_000), limits) } == .time)
     // Late by the clock, but it has not had the processor.
     let spent = LibraryDecoder { .seconds(5) }
-    #expect(try spent.make(ResponseBody(large), .init(), limits) { false }.width == 256)
+    #expect(try spent.make(ResponseBytes(large), .init(), limits) { false }.width == 256)
   }
 
   /// Near the top left corner.
   private func pixel(_ bytes: [UInt8]) throws -> TestPicture.Pixel {
-    let pixels = try #require(NetworkImage(ResponseBody(bytes))).pixelsAndWait()
+    let pixels = try #require(NetworkImage(ResponseBytes(bytes))).pixelsAndWait()
     let found = Array(pixels[4, 4])
     return (found[0], found[1], found[2])
   }
 
   @Test func `pixels are red, green, blue and opacity, row by row`() throws {
-    let image = try #require(NetworkImage(ResponseBody(TestPicture.png(8, 4))))
+    let image = try #require(NetworkImage(ResponseBytes(TestPicture.png(8, 4))))
     let pixels = try image.pixelsAndWait()
     #expect(pixels.width == 8 && pixels.height == 4 && pixels.stride == 32 && pixels.bytes.count == 128)
     #expect(Array(pixels[0, 0]) == [230, 20, 20, 255] && Array(pixels[7, 3]) == [20, 20, 230, 255])
@@ -178,7 +178,7 @@ struct PictureDecoderTests {
   }
 
   @Test func `a task gets pixels without blocking a thread, and may go`() async throws {
-    let image = try #require(NetworkImage(ResponseBody(TestPicture.png(8, 4))))
+    let image = try #require(NetworkImage(ResponseBytes(TestPicture.png(8, 4))))
     let pixels = try await image.pixels(maxSide: 4, priority: .high)
     #expect(pixels.width == 4 && Array(pixels[0, 0])[0] > 150)
     await #expect(throws: NetworkError.self) { try await image.pixels(maxSide: 0) }

@@ -9,7 +9,7 @@ import Testing
 struct PicturePoolTests {
   private struct NoDecoder: PictureDecoder {
     func make(
-      _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+      _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
       isUnwanted: @escaping @Sendable () -> Bool
     ) throws(PictureRejection) -> Picture { throw .format }
     func threadEnds() {}

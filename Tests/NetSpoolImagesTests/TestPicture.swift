@@ -48,7 +48,7 @@ enum TestPicture {
   /// The same picture in another format.
   static func made(_ format: ThumbnailTransform.Format, of png: [UInt8]) throws -> [UInt8] {
     let transform = ThumbnailTransform(maxSide: 4_096, format: format, quality: 90)
-    return try LibraryDecoder().make(ResponseBody(png), transform, ThumbnailLimits()) { false }.bytes
+    return try LibraryDecoder().make(ResponseBytes(png), transform, ThumbnailLimits()) { false }.bytes
   }
 
   /// What `turned` says of the picture besides.

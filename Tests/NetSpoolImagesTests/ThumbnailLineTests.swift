@@ -171,7 +171,7 @@ private final class RecordingDecoder: PictureDecoder {
   let sides = Journal<Int>()
 
   func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     sides.add(transform.maxSide)
@@ -189,7 +189,7 @@ private final class GatedDecoder: PictureDecoder {
   let gaveUp = Latch()
 
   func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     began.open()

@@ -291,7 +291,7 @@ private struct RefusingDecoder: PictureDecoder {
   let rejection: PictureRejection
 
   func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture { throw rejection }
 

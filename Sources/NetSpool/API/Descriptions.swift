@@ -13,7 +13,7 @@ extension NetworkResponse: CustomStringConvertible, CustomReflectable {
   }
 }
 
-extension ResponseBody: CustomStringConvertible, CustomReflectable {
+extension ResponseBytes: CustomStringConvertible, CustomReflectable {
   /// `512 bytes`: what they are is not shown.
   public var description: String { "\(count) bytes" }
 

@@ -50,6 +50,14 @@ extension NetworkEngine {
     driver.performEverywhere { $0.coalescer.fenceAll() }
   }
 
+  /// Removes all that has come from its origin, or was confirmed by it, at least so long ago, in all scopes; zero means all. Not
+  /// served from now on; blocks until the disk knows, as `emptyCache()` does. Many entries are taken out of it afterwards.
+  public func removeCached(olderThan age: Duration) {
+    guard let cache else { return }
+    cache.remove(by: cache.settings.now() - age.microseconds / 1000)
+    driver.performEverywhere { $0.coalescer.fenceAll() }
+  }
+
   /// The contents and the work of the store; nil without a cache. Cheap.
   public var cacheStatistics: CacheStatistics? {
     cache?.statistics ?? (isCacheBusy.load(ordering: .relaxed) ? .busy : nil)

@@ -13,13 +13,6 @@ extension NetworkEngine {
     try await response(for: operation(.get, path, parameters, .none, headers, timeouts, cachePolicy))
   }
 
-  /// Gets a path of components, `["users", id]`. Each is escaped, so that none can leave its place.
-  public func get(
-    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:]
-  ) async throws -> NetworkResponse {
-    try await response(for: operation(path: components, parameters: parameters))
-  }
-
   /// Asks for the head of a path.
   public func head(
     _ path: String, parameters: NetworkRequest.Parameters = [:],
@@ -85,6 +78,64 @@ extension NetworkEngine {
       request.timeouts = timeouts
       request.cachePolicy = cachePolicy
       request.body = body
+    }
+  }
+}
+
+/// The same for a path of components, `["users", id]`, as ``operation(path:method:parameters:)`` takes them. Each is escaped, so
+/// that none can leave its place.
+extension NetworkEngine {
+  /// Gets a path of components.
+  public func get(
+    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:]
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.get, components, parameters, .none, headers))
+  }
+
+  /// Deletes a path of components.
+  @discardableResult
+  public func delete(
+    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:],
+    headers: NetworkRequest.Headers = [:]
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.delete, components, parameters, .none, headers))
+  }
+
+  /// Posts to a path of components.
+  @discardableResult
+  public func post(
+    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:],
+    body: NetworkRequest.Body = .none, headers: NetworkRequest.Headers = [:]
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.post, components, parameters, body, headers))
+  }
+
+  /// Puts something at a path of components.
+  @discardableResult
+  public func put(
+    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:],
+    body: NetworkRequest.Body = .none, headers: NetworkRequest.Headers = [:]
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.put, components, parameters, body, headers))
+  }
+
+  /// Changes a part of what is at a path of components.
+  @discardableResult
+  public func patch(
+    path components: [any LosslessStringConvertible], parameters: NetworkRequest.Parameters = [:],
+    body: NetworkRequest.Body = .none, headers: NetworkRequest.Headers = [:]
+  ) async throws -> NetworkResponse {
+    try await response(for: operation(.patch, components, parameters, body, headers))
+  }
+
+  private func operation(
+    _ method: NetworkRequest.Method, _ components: [any LosslessStringConvertible],
+    _ parameters: NetworkRequest.Parameters, _ body: NetworkRequest.Body, _ headers: NetworkRequest.Headers
+  ) -> NetworkOperation {
+    operation(path: components, method: method, parameters: parameters).configure {
+      $0.headers = headers
+      $0.body = body
     }
   }
 }

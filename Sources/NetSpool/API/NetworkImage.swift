@@ -4,7 +4,7 @@
 /// billions of pixels. Look at `decodedPixels` before decoding.
 public struct NetworkImage: Sendable {
   /// The file, byte for byte; not copied from the response.
-  public let body: ResponseBody
+  public let body: ResponseBytes
   private let info: ImageInfo
   /// The URL it came from, redirects followed; nil when it is from no response.
   public internal(set) var finalURL: String?
@@ -13,7 +13,7 @@ public struct NetworkImage: Sendable {
 
   /// Nil when the bytes are no image of a known format. A cut-off file gives an image that is not complete as
   /// soon as its size can be read. Takes time linear in the size of the file at most; any thread.
-  package init?(_ body: ResponseBody) {
+  package init?(_ body: ResponseBytes) {
     guard let info = ImageInfo.sniff(body.bytes) else { return nil }
     self.body = body
     self.info = info

@@ -131,7 +131,7 @@ extension NetworkRequest {
 
 extension NetworkRequest {
   /// When a failed attempt is followed by another. Only idempotent methods and requests with an
-  /// `idempotencyKey` are ever repeated.
+  /// `idempotencyKey` are repeated, unless `attempts` names others.
   public struct Retry: Sendable, Hashable {
     /// Attempts in all, the first included.
     var attemptsMax: Int
@@ -146,9 +146,7 @@ extension NetworkRequest {
     var repeatsOnDeadConnection = true
     /// The answers that are worth another attempt.
     var statuses = Self.transientStatuses
-    /// Methods that change something are repeated, too, because a user has asked for it by name: after a status, a time-out and
-    /// what was never sent.
-    var repeatsAnyMethod = false
+    var methods = Methods.safe
     /// Each status of 400 and more and each failure is worth another attempt.
     var repeatsAnyFailure = false
     /// The wait before each attempt, in place of the drawn one; nil, the default, draws it.
@@ -166,14 +164,18 @@ extension NetworkRequest {
 
     /// As `standard`, with so many attempts in all; with a longest pause before the second of them, which doubles from
     /// attempt to attempt, up to `pauseMax`, and with other statuses that are worth an attempt.
+    /// - Parameter methods: those whose requests are repeated, and no others. One that is not idempotent, as `.post`, is sent
+    ///   again after such a status, after a time-out, and when nothing of it was sent: the origin may get it twice. Nil, the
+    ///   default: the idempotent ones (RFC 9110 section 9.2.2), and all with an `idempotencyKey`.
     public static func attempts(
       _ count: Int, pause: Duration = .milliseconds(500), pauseMax: Duration = .seconds(30),
-      statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+      statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504], methods: Set<Method>? = nil
     ) -> Self {
       var retry = Self(attemptsMax: max(1, count))
       retry.backoffBaseSeconds = max(0, pause.seconds)
       retry.backoffCapSeconds = max(0, pauseMax.seconds)
       retry.statuses = statuses
+      if let methods { retry.methods = .only(methods) }
       return retry
     }
 
@@ -182,12 +184,22 @@ extension NetworkRequest {
     /// As a user asks for it by name.
     package static func attempts(_ count: Int, anyMethod: Bool, anyFailure: Bool, pause: Duration?) -> Self {
       var policy = attempts(count)
-      (policy.repeatsAnyMethod, policy.repeatsAnyFailure, policy.pause) = (anyMethod, anyFailure, pause)
+      if anyMethod { policy.methods = .any }
+      (policy.repeatsAnyFailure, policy.pause) = (anyFailure, pause)
       return policy
     }
 
     /// 408, 425, 429, 500, 502, 503, 504.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+    /// The requests that are repeated, by their methods.
+    enum Methods: Sendable, Hashable {
+      /// What may safely be sent twice: the method says so, or a key.
+      case safe
+      /// A user has asked for it by name.
+      case only(Set<Method>)
+      case any
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 public struct NetworkResponse: Sendable {
   private struct Parts: Sendable {
     var head: ResponseHead
-    var body: ResponseBody
+    var body: ResponseBytes
     var source: Source
     var finalURL: String
     var metrics: Metrics
@@ -21,7 +21,7 @@ public struct NetworkResponse: Sendable {
   private var parts: [Parts]
 
   init(
-    head: ResponseHead, body: ResponseBody, source: Source, finalURL: String, metrics: Metrics = Metrics(),
+    head: ResponseHead, body: ResponseBytes, source: Source, finalURL: String, metrics: Metrics = Metrics(),
     streams: [StreamReport] = [], age: Duration? = nil
   ) {
     var metrics = metrics
@@ -56,7 +56,7 @@ public struct NetworkResponse: Sendable {
   }
 
   /// The body, decoded; empty when it went to streams.
-  public internal(set) var body: ResponseBody {
+  public internal(set) var body: ResponseBytes {
     get { parts[0].body }
     set { parts[0].body = newValue }
   }
@@ -134,6 +134,9 @@ public struct NetworkResponse: Sendable {
     let charset = headers.first("Content-Type").flatMap { MediaType($0)?.charset }
     return TextDecoding.decode(body.array[...], label: charset).text
   }
+
+  /// The same as `text`, by the name it has elsewhere.
+  public var string: String? { text }
 
   /// The body as a picture, whatever `Content-Type` says; nil when it is none, or so cut off that its size cannot
   /// be read. Look at `isComplete`.

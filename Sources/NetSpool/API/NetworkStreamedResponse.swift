@@ -89,8 +89,8 @@ extension NetworkStreamedResponse {
       init(_ reader: BodyReader) { reading = Reading(reader) }
 
       /// The next piece; nil at the end of a whole body. Throws a `NetworkError`, or `CancellationError`.
-      public mutating func next() async throws -> ResponseBody? {
-        try await reading.reader.next().map { ResponseBody($0) }
+      public mutating func next() async throws -> ResponseBytes? {
+        try await reading.reader.next().map { ResponseBytes($0) }
       }
     }
   }

@@ -55,6 +55,11 @@ extension StoredResponse {
     return [UInt8](bytes.extracting(start..<end)).split(separator: 0).contains { $0.elementsEqual(tag) }
   }
 
+  /// True if the encoded answer came, or was confirmed last, by a time.
+  static func isFrom(by time: Int64, _ bytes: RawSpan) -> Bool {
+    bytes.byteCount >= prefixBytes && time >= bytes.integer(at: 16) as Int64
+  }
+
   init?(decoding bytes: [UInt8], rules: CacheRules) {
     self.init(decoding: bytes.rawBytes, rules: rules)
   }

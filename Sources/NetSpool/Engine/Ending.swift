@@ -31,7 +31,7 @@ struct Ending {
     let begun = history.flatMap { $0.firstStart == 0 ? nil : $0.firstStart } ?? transfer.exchange.startedAt
     metrics.queueWaitTime = max(0, begun - operation.loop.submittedAt)
     answer = NetworkResponse(
-      head: head, body: ResponseBody(transfer.takeCollected()), source: .network,
+      head: head, body: ResponseBytes(transfer.takeCollected()), source: .network,
       finalURL: transfer.url, metrics: metrics, streams: [])
     // Most are whole, which costs nothing to say.
     if failure == nil, transfer.completeness != .whole { answer?.completeness = .closeDelimited }
@@ -156,7 +156,7 @@ extension Scheduler {
       }
       playback.finish { [unowned self, ending] in
         var ending = ending
-        if let body = follower.loop.extras?.lateBody { ending.answer?.body = ResponseBody(body.take()) }
+        if let body = follower.loop.extras?.lateBody { ending.answer?.body = ResponseBytes(body.take()) }
         publish(follower, ending)
       }
     }

@@ -172,7 +172,7 @@ extension NetworkOperation {
     /// The body of one that came late and has no streams.
     var lateBody: MemorySink?
     /// The stored body that its user has been given before the final answer.
-    var provided: ResponseBody?
+    var provided: ResponseBytes?
     /// What the stores have still to do for its answer, before its user hears of it.
     var unwritten: [StoreDuty] = []
     /// What the answer to a POST says of its target.

@@ -20,7 +20,7 @@ struct Repetition {
     guard let origin = operation.loop.origin else { return nil }
     let attempt = FailedAttempt(
       cause: cause, number: attempts,
-      isIdempotent: (history?.target.method ?? request.method).isIdempotent,
+      method: history?.target.method ?? request.method,
       isKeyed: request.idempotencyKey != nil,
       isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)
         && request.prepared.canReplay,
@@ -39,7 +39,7 @@ struct Repetition {
     let own = request.retry.over(operation.engine.configuration.retry)
     if operation.loop.waitersLeft == 0 { return own }
     let policies = operation.recipients.map { $0.sent.retry.over($0.engine.configuration.retry) }
-    return policies.max { $0.attemptsMax < $1.attemptsMax } ?? own
+    return policies.max { $0.attempts(request.method) < $1.attempts(request.method) } ?? own
   }
 
   /// Returns the operations that share an exchange and want no other attempt.
@@ -48,7 +48,7 @@ struct Repetition {
     let attempts = leader.loop.history?.attempts ?? 1
     return leader.recipients.filter { recipient in
       let policy = recipient.sent.retry.over(recipient.engine.configuration.retry)
-      return !policy.repeats(cause, after: attempts)
+      return !policy.repeats(cause, after: attempts, recipient.sent.method)
     }
   }
 }

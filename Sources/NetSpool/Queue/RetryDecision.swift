@@ -8,8 +8,7 @@ struct FailedAttempt: Sendable {
   var cause: Cause
   /// 1 for the first.
   var number = 1
-  /// The method's own promise (RFC 9110 section 9.2.2).
-  var isIdempotent: Bool
+  var method: NetworkRequest.Method
   /// True if the request carries an Idempotency-Key.
   var isKeyed = false
   /// True if body and sinks can start over: false for a consumed upload stream, and once a sink that cannot
@@ -37,21 +36,26 @@ enum RetryDecision: Hashable, Sendable {
 /// refused because it came too soon.
 ///
 /// Only idempotent and keyed requests are repeated, also when nothing was sent: one rule the user can rely on. A policy may
-/// say otherwise (`repeatsAnyMethod`).
+/// say otherwise (`methods`).
 ///
 /// - Parameter random: evenly distributed in 0..<1.
 func retryDecision(
   _ attempt: FailedAttempt, policy: NetworkRequest.Retry, budget: inout RetryBudget, random: Double
 ) -> RetryDecision {
-  guard policy.allows(attempt), attempt.isReplayable else { return .giveUp }
-  if policy.repeatsOnDeadConnection, attempt.diedWithConnection { return .retry(after: 0) }
-  guard policy.repeats(attempt.cause, after: attempt.number) else { return .giveUp }
+  guard attempt.isReplayable else { return .giveUp }
+  if policy.repeatsOnDeadConnection, attempt.isSafe, attempt.diedWithConnection { return .retry(after: 0) }
+  guard policy.allows(attempt), policy.repeats(attempt.cause, after: attempt.number, attempt.method) else {
+    return .giveUp
+  }
   let delay = policy.delay(after: attempt, random: random)
   guard delay < attempt.secondsLeft, attempt.isPaced || budget.withdraw() else { return .giveUp }
   return .retry(after: delay)
 }
 
 extension FailedAttempt {
+  /// Sending it twice does no harm, as the method promises (RFC 9110 section 9.2.2) or the key.
+  fileprivate var isSafe: Bool { method.isIdempotent || isKeyed }
+
   /// The first attempt, on a connection that had worked before, ended without a byte of an answer.
   fileprivate var diedWithConnection: Bool {
     number == 1 && wasReused && cause == .failure(.connectionLost) && sendState != .answered
@@ -60,10 +64,10 @@ extension FailedAttempt {
 }
 
 extension NetworkRequest.Retry {
-  /// True if a method may be sent again that may change something.
+  /// True if the method may be sent again: one that may change something only when it hardly has.
   fileprivate func allows(_ attempt: FailedAttempt) -> Bool {
-    if attempt.isIdempotent || attempt.isKeyed { return true }
-    guard repeatsAnyMethod else { return false }
+    if attempt.isSafe { return true }
+    if methods == .safe { return false }
     switch attempt.cause {
     case .status, .failure(.timedOut): return true
     case .failure: return repeatsAnyFailure || attempt.sendState == .notSent
@@ -71,8 +75,14 @@ extension NetworkRequest.Retry {
   }
 
   /// True if it asks for another attempt after so many.
-  func repeats(_ cause: FailedAttempt.Cause, after attempts: Int) -> Bool {
-    attempts < attemptsMax && covers(cause)
+  func repeats(_ cause: FailedAttempt.Cause, after count: Int, _ method: NetworkRequest.Method) -> Bool {
+    count < attempts(method) && covers(cause)
+  }
+
+  /// Attempts in all.
+  func attempts(_ method: NetworkRequest.Method) -> Int {
+    if case .only(let methods) = methods, !methods.contains(method) { return 1 }
+    return attemptsMax
   }
 
   fileprivate func covers(_ cause: FailedAttempt.Cause) -> Bool {

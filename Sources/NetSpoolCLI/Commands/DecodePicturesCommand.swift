@@ -28,7 +28,7 @@ struct DecodePicturesCommand: ParsableCommand {
       let (count, transform, limits) = PictureWire.question(words), let bytes = try read(count, from: input)
     {
       do throws(PictureRejection) {
-        let picture = try decoder.make(ResponseBody(bytes), transform, limits) { false }
+        let picture = try decoder.make(ResponseBytes(bytes), transform, limits) { false }
         try? output.write(PictureWire.answer(picture) + picture.bytes)
       } catch { try? output.write(PictureWire.answer(error)) }
     }

@@ -38,7 +38,7 @@ final class HelperDecoder: PictureDecoder {
   }
 
   func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     try limits.check(NetworkImage(body))

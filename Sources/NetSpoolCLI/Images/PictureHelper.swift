@@ -32,7 +32,7 @@ final class PictureHelper: Sendable {
 
   /// Asks, and blocks for the answer. A helper that is late, or not wanted any more, is killed.
   func make(
-    _ body: ResponseBody, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
+    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture {
     let patience = Patience(process, limits.timeMax + .seconds(1), isUnwanted)

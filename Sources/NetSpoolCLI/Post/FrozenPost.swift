@@ -201,7 +201,7 @@ extension FrozenPost {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func write(_ body: ResponseBody) throws {
+  private func write(_ body: ResponseBytes) throws {
     let output = options.target.output.first?.text
     if options.freezing.jsonOutput && output == nil { return }
     try GetTarget(output ?? "-").publish([UInt8](body))

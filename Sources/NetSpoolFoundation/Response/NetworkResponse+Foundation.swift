@@ -4,7 +4,7 @@ public import NetSpool
 
 extension Data {
   /// The bytes of a body, copied once. Empty when the body went to streams.
-  public init(_ body: ResponseBody) { self.init([UInt8](body)) }
+  public init(_ body: ResponseBytes) { self.init([UInt8](body)) }
 }
 
 extension NetworkResponse {

@@ -62,7 +62,7 @@ import Testing
       let done = results.filter { $0.outcome == .done }
       #expect(Set(done.compactMap(\.output)) == ["a.jpg", "b.jpg"])
       for result in done {
-        let image = try #require(NetworkImage(ResponseBody(bench.read("out/\(result.output ?? "")") ?? [])))
+        let image = try #require(NetworkImage(ResponseBytes(bench.read("out/\(result.output ?? "")") ?? [])))
         #expect(image.format == .jpeg && max(image.pixelWidth, image.pixelHeight) == 16)
         #expect(result.bytes == Int64(image.body.count) && result.contentType == "image/jpeg")
         #expect(result.source == (run == 0 ? .network : .cache))
@@ -94,7 +94,7 @@ import Testing
         if SampleName.isInfo(member.header.name) {
           #expect(String(decoding: bytes, as: UTF8.self).contains(#""width":16,"height":16,"format":"jpeg""#))
         } else {
-          #expect(NetworkImage(ResponseBody(bytes))?.pixelWidth == 16)
+          #expect(NetworkImage(ResponseBytes(bytes))?.pixelWidth == 16)
         }
       }
       #expect(names.sorted() == ["a.jpg", "a.json", "b.jpg", "b.json"])
@@ -201,7 +201,7 @@ import Testing
     let decoder = HelperDecoder([bench["no such program"]])
     defer { decoder.close() }
     #expect(throws: PictureRejection.unstarted) {
-      try decoder.make(ResponseBody(picture), ThumbnailTransform(), ThumbnailLimits()) { false }
+      try decoder.make(ResponseBytes(picture), ThumbnailTransform(), ThumbnailLimits()) { false }
     }
   }
 
@@ -213,7 +213,7 @@ import Testing
     limits.timeMax = .seconds(1)
     let start = ContinuousClock.now
     // Longer than the picture may take, of which the decoder has had next to nothing.
-    let made = try decoder.make(ResponseBody(picture), ThumbnailTransform(maxSide: 16), limits) { [bench] in
+    let made = try decoder.make(ResponseBytes(picture), ThumbnailTransform(maxSide: 16), limits) { [bench] in
       if ContinuousClock.now - start > .milliseconds(2_200) { _ = try? bench.write("go", []) }
       return false
     }
@@ -227,7 +227,7 @@ import Testing
     let decoder = HelperDecoder(["/bin/sh", "-c", script, "sh", marker, try Tool.path()])
     defer { decoder.close() }
     func make() throws(PictureRejection) -> Picture {
-      try decoder.make(ResponseBody(picture), ThumbnailTransform(maxSide: 16), ThumbnailLimits()) { false }
+      try decoder.make(ResponseBytes(picture), ThumbnailTransform(maxSide: 16), ThumbnailLimits()) { false }
     }
     #expect(throws: PictureRejection.crashed) { try make() }
     for _ in 0..<3 { #expect(try max(make().width, make().height) == 16) }
@@ -242,13 +242,13 @@ import Testing
       let decoder = HelperDecoder(["/bin/sh", "-c", script])
       defer { decoder.close() }
       #expect(throws: PictureRejection.time) {
-        try decoder.make(ResponseBody(picture), ThumbnailTransform(), limits) { false }
+        try decoder.make(ResponseBytes(picture), ThumbnailTransform(), limits) { false }
       }
     }
     let decoder = HelperDecoder(["/bin/sh", "-c", "exec sleep 1000"])
     defer { decoder.close() }
     #expect(throws: PictureRejection.cancelled) {
-      try decoder.make(ResponseBody(picture), ThumbnailTransform(), ThumbnailLimits()) { true }
+      try decoder.make(ResponseBytes(picture), ThumbnailTransform(), ThumbnailLimits()) { true }
     }
   }
 

@@ -1,3 +1,4 @@
+import Dispatch
 import NetSpoolTesting
 import Testing
 
@@ -159,12 +160,31 @@ struct ConvenienceTests {
   @Test(arguments: ["7?a=1", "a/b", "../x", "%2e%2e", "é #"])
   func `a component of a path stays in its place`(_ id: String) async throws {
     try await withEngine { engine, origin in
-      origin.fallback { .text($0.target) }
+      origin.fallback { .text("\($0.method) \($0.target)") }
       let text = await engine.end(of: engine.operation(path: ["users", id, 1])).text ?? ""
-      #expect(text.hasPrefix("/users/") && text.hasSuffix("/1"))
-      let answer = try await engine.get(path: ["users", id, 1])
-      #expect(answer.text == text)
-      #expect(text.split(separator: "/").count == 3 && !text.contains("?"))
+      #expect(text.hasPrefix("GET /users/") && text.hasSuffix("/1"))
+      let path: [any LosslessStringConvertible] = ["users", id, 1]
+      let answers = [
+        try await engine.get(path: path), try await engine.post(path: path), try await engine.put(path: path),
+        try await engine.patch(path: path), try await engine.delete(path: path),
+      ]
+      for (answer, method) in zip(answers, ["GET", "POST", "PUT", "PATCH", "DELETE"]) {
+        #expect(answer.string == "\(method)\(text.dropFirst(3))")
+      }
+      #expect(text.split(separator: "/").count == 4 && !text.contains("?"))
+    }
+  }
+
+  @Test func `a path of components takes parameters, a body and fields`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback {
+        .text("\($0.target) \($0.header("A") ?? "") \(String(decoding: $0.body, as: UTF8.self))")
+      }
+      let put = try await engine.put(path: ["a b"], body: .text("x"), headers: ["A": "1"])
+      #expect(put.text == "/a%20b 1 x")
+      #expect(
+        try await engine.get(path: ["a"], parameters: ["q": 1], headers: ["A": "1"]).text == "/a?q=1 1 ")
+      #expect(try await engine.post(path: ["a"], parameters: ["q": 1]).text == "/a  q=1")
     }
   }
 
@@ -187,6 +207,29 @@ struct ConvenienceTests {
       #expect(body.reversed().elementsEqual("olleh".utf8))
     }
   }
+
+  @MainActor @Test func `closures on the main queue are on the main actor`() async throws {
+    let story = Story()
+    let origin = try ScriptedOrigin()
+    origin.on("/a", .text("hello"))
+    var configuration = NetworkEngine.Configuration()
+    configuration.delivery = .queue(.main)
+    let engine = try NetworkEngine(url: origin.url(""), configuration: configuration)
+    await withCheckedContinuation { continuation in
+      let operation = engine.operation(path: "a")
+      operation.onDownloadProgress { progress in
+        MainActor.assumeIsolated { story.lines.append("\(progress.done)") }
+      }
+      operation.onCompletion { response in
+        MainActor.assumeIsolated { story.lines.append(response.text ?? "") }
+        continuation.resume()
+      }
+      engine.enqueue(operation)
+    }
+    #expect(story.lines.last == "hello" && story.lines.dropLast().allSatisfy { $0 == "5" })
+  }
+
+  @MainActor private final class Story { var lines: [String] = [] }
 
   @Test func `an operation tells its events`() async throws {
     try await withEngine { engine, origin in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A body as an image")
 struct NetworkImageTests {
-  private func body(_ bytes: [UInt8]) -> ResponseBody { ResponseBody(bytes) }
+  private func body(_ bytes: [UInt8]) -> ResponseBytes { ResponseBytes(bytes) }
 
   @Test func `tells format size and bytes`() throws {
     let file = Thumbnail.png(7)

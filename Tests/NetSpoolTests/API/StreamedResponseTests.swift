@@ -25,7 +25,7 @@ struct StreamedResponseTests {
   @Test func `pieces that are kept are never written again`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", Answer.pattern(8 << 20))
-      var pieces: [ResponseBody] = []
+      var pieces: [ResponseBytes] = []
       for try await piece in try await engine.stream(NetworkRequest(path: "a")).body { pieces.append(piece) }
       var offset = 0
       for piece in pieces {

@@ -146,6 +146,27 @@ struct CacheFaceTests {
     }
   }
 
+  @Test func `what is older than a time is removed, unless it was confirmed since`() async throws {
+    try await withCache { engine, origin, clock in
+      for path in ["/old", "/confirmed"] { origin.on(path, Self.lasting("a").header("ETag", "\"a\"")) }
+      for path in ["/old", "/confirmed"] { _ = await engine.fetch(path) }
+      clock.advance(seconds: 60)
+      origin.on("/confirmed", .status(304).header("ETag", "\"a\""))
+      #expect(await engine.fetch("/confirmed", .alwaysValidate).response?.source == .revalidated)
+      origin.on("/new", Self.lasting("a"))
+      _ = await engine.fetch("/new")
+      for age in [Duration.milliseconds(60_001), .seconds(Int64.max)] {
+        engine.removeCached(olderThan: age)
+        #expect(!(await engine.isMissing("/old")))
+      }
+      engine.removeCached(olderThan: .seconds(60))
+      #expect(await engine.isMissing("/old"))
+      for path in ["/confirmed", "/new"] { #expect(!(await engine.isMissing(path))) }
+      engine.removeCached(olderThan: .zero)
+      for path in ["/confirmed", "/new"] { #expect(await engine.isMissing(path)) }
+    }
+  }
+
   /// A caller who names the codings undoes them as well; nobody else is given what he was given.
   @Test func `coded bytes are for who asked for them`() async throws {
     try await withCache { engine, origin, _ in

@@ -90,7 +90,7 @@ struct SlowFieldsTests {
 extension SlowFieldsTests {
   @Test func `a refusal of credentials shows no secret of its URL`() {
     let answer = NetworkResponse(
-      head: ResponseHead(version: .http11, status: 401, headers: [:]), body: ResponseBody([]),
+      head: ResponseHead(version: .http11, status: 401, headers: [:]), body: ResponseBytes([]),
       source: .network, finalURL: "http://h/?token=SECRET", metrics: NetworkResponse.Metrics(), streams: [])
     let refusal = NetworkCredentials.Refusal(url: "http://h/?token=SECRET", method: .get, response: answer)
     var text = "\(refusal) \(String(reflecting: refusal))"

@@ -3,12 +3,12 @@ import Testing
 @testable import NetSpool
 
 private func attempt(
-  _ cause: FailedAttempt.Cause, number: Int = 1, isIdempotent: Bool = true, isKeyed: Bool = false,
+  _ cause: FailedAttempt.Cause, number: Int = 1, method: NetworkRequest.Method = .get, isKeyed: Bool = false,
   isReplayable: Bool = true, sendState: NetworkError.SendState = .maybeProcessed, wasReused: Bool = false,
   retryAfter: Double? = nil, secondsLeft: Double = .infinity
 ) -> FailedAttempt {
   FailedAttempt(
-    cause: cause, number: number, isIdempotent: isIdempotent, isKeyed: isKeyed, isReplayable: isReplayable,
+    cause: cause, number: number, method: method, isKeyed: isKeyed, isReplayable: isReplayable,
     sendState: sendState, wasReused: wasReused, retryAfter: retryAfter, secondsLeft: secondsLeft)
 }
 
@@ -24,9 +24,9 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
 @Suite struct RetryDecisionTests {
   @Test func `a policy may repeat any method, any failure, and after a pause of its own`() {
     var policy = NetworkRequest.Retry.attempts(3)
-    let posted = attempt(.status(503), isIdempotent: false)
+    let posted = attempt(.status(503), method: .post)
     #expect(decide(posted, policy) == .giveUp)
-    policy.repeatsAnyMethod = true
+    policy.methods = .any
     policy.pause = .seconds(2)
     #expect(decide(posted, policy) == .retry(after: 2))
     #expect(decide(attempt(.status(503), retryAfter: 5), policy) == .retry(after: 5))
@@ -35,6 +35,20 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
     #expect(decide(attempt(.status(404)), policy) == .retry(after: 2))
     #expect(decide(attempt(.failure(.tlsRejected)), policy) == .retry(after: 2))
     #expect(decide(attempt(.failure(.cancelled)), policy) == .giveUp)
+  }
+
+  @Test func `a policy that names methods repeats those and no others`() {
+    let policy = NetworkRequest.Retry.attempts(3, methods: [.get, .post])
+    #expect(decide(attempt(.status(503)), policy) == .retry(after: 0.25))
+    #expect(decide(attempt(.status(503), method: .post), policy) == .retry(after: 0.25))
+    #expect(decide(attempt(.status(503), method: .put, isKeyed: true), policy) == .giveUp)
+    // What was sent and lost may have been done.
+    let lost = attempt(.failure(.connectionLost), method: .post)
+    #expect(decide(lost, policy) == .giveUp)
+    // The silent repeat goes by what is safe, as ever.
+    #expect(
+      decide(attempt(.failure(.connectionLost), method: .put, wasReused: true), policy) == .retry(after: 0))
+    #expect(decide(attempt(.status(503)), .attempts(3, methods: [])) == .giveUp)
   }
 
   struct Row: Sendable, CustomTestStringConvertible {
@@ -59,21 +73,21 @@ private func decide(_ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, ra
       attempt: attempt(.failure(.connectionLost), sendState: .answered, wasReused: true), standard: 0.25),
     Row(
       testDescription: "POST on a dead connection",
-      attempt: attempt(.failure(.connectionLost), isIdempotent: false, wasReused: true)),
+      attempt: attempt(.failure(.connectionLost), method: .post, wasReused: true)),
     Row(
       testDescription: "keyed POST on a dead connection",
-      attempt: attempt(.failure(.connectionLost), isIdempotent: false, isKeyed: true, wasReused: true),
+      attempt: attempt(.failure(.connectionLost), method: .post, isKeyed: true, wasReused: true),
       deadConnection: 0, standard: 0),
     Row(
       testDescription: "a consumed upload stream cannot be sent again",
       attempt: attempt(.failure(.connectionLost), isReplayable: false, wasReused: true)),
     Row(
       testDescription: "POST that was never sent",
-      attempt: attempt(.failure(.connectFailed), isIdempotent: false, sendState: .notSent)),
+      attempt: attempt(.failure(.connectFailed), method: .post, sendState: .notSent)),
     Row(
       testDescription: "keyed POST, 503",
-      attempt: attempt(.status(503), isIdempotent: false, isKeyed: true), standard: 0.25),
-    Row(testDescription: "POST, 503", attempt: attempt(.status(503), isIdempotent: false)),
+      attempt: attempt(.status(503), method: .post, isKeyed: true), standard: 0.25),
+    Row(testDescription: "POST, 503", attempt: attempt(.status(503), method: .post)),
     Row(testDescription: "second attempt", attempt: attempt(.status(500), number: 2), standard: 0.5),
     Row(testDescription: "third attempt is the last", attempt: attempt(.status(500), number: 3)),
     Row(

@@ -42,7 +42,7 @@ extension NetworkResponse {
   public init(_ response: HTTPResponse, body: [UInt8] = [], url: String = "") {
     let head = ResponseHead(
       version: .http11, status: response.status.code, headers: NetworkRequest.Headers(response.headerFields))
-    self.init(head: head, body: ResponseBody(body), source: .network, finalURL: url)
+    self.init(head: head, body: ResponseBytes(body), source: .network, finalURL: url)
   }
 }
 

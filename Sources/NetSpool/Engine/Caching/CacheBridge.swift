@@ -64,7 +64,7 @@ struct CacheBridge {
 
   /// What is held as the answer, also to conditions of the caller's own, and in parts; nil: only the origin can tell.
   func answer(
-    _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ parts: [ResponseBody],
+    _ operation: NetworkOperation, _ question: CacheQuestion, _ held: HeldAnswer, _ parts: [ResponseBytes],
     _ cache: EngineCache
   ) -> NetworkResponse? {
     guard question.request.isOwn else { return response(operation, held, .cache, cache) }
@@ -121,7 +121,7 @@ struct CacheBridge {
   /// The answer that is served, and counted as served: no caller is given what a request of ours brought up to date.
   func response(
     _ operation: NetworkOperation, _ held: HeldAnswer, _ source: NetworkResponse.Source, _ cache: EngineCache,
-    _ selection: StoredSelection = .whole, _ parts: [ResponseBody] = []
+    _ selection: StoredSelection = .whole, _ parts: [ResponseBytes] = []
   ) -> NetworkResponse {
     let request = operation.sent
     let method = operation.loop.history?.target.method ?? request.method

@@ -33,7 +33,7 @@ extension EngineCache {
 
   /// What was made of the very body that an answer has just brought, which therefore holds, however often the origin wants
   /// to be asked.
-  func derived(_ name: String, of body: ResponseBody, for question: CacheQuestion) -> HeldAnswer? {
+  func derived(_ name: String, of body: ResponseBytes, for question: CacheQuestion) -> HeldAnswer? {
     guard let source = held(for: question), let found = read(key(name, source.key, question)),
       found.stored.headers.first(Self.sourceField) == Self.text(of: source),
       source.hit.body.hasSameBytes(as: body)
@@ -44,7 +44,7 @@ extension EngineCache {
   /// Keeps what was made of the body of an answer, if that very body is held: what may not be stored has no thumbnail in
   /// the cache either.
   func keep(
-    derived name: String, _ bytes: [UInt8], type: String, of body: ResponseBody, for question: CacheQuestion
+    derived name: String, _ bytes: [UInt8], type: String, of body: ResponseBytes, for question: CacheQuestion
   ) {
     let askedAt = MonotonicClock.now  // what is removed from now on is not stored
     guard bytes.count <= settings.bodyBytesMax, let source = held(for: question),

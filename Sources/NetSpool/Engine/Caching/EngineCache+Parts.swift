@@ -47,11 +47,11 @@ extension EngineCache {
   }
 
   /// Bytes of a held body, by their positions in the whole one; nil when a piece of them has gone.
-  func part(_ range: Range<Int64>, of held: HeldAnswer, for question: CacheQuestion) -> ResponseBody? {
+  func part(_ range: Range<Int64>, of held: HeldAnswer, for question: CacheQuestion) -> ResponseBytes? {
     guard held.stored.parts != nil else {
       return held.hit.body.part(Int(range.lowerBound)..<Int(range.upperBound))
     }
-    return table(of: held).flatMap { bytes(range, in: $0, for: question) }.map { ResponseBody($0) }
+    return table(of: held).flatMap { bytes(range, in: $0, for: question) }.map { ResponseBytes($0) }
   }
 
   fileprivate func bytes(

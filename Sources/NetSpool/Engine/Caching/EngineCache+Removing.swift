@@ -7,6 +7,12 @@ extension EngineCache {
     store.removeAll(namespace: settings.namespace, matching: [Self.tagMark] + Array(tag.utf8))
   }
 
+  /// In all scopes. Time: milliseconds since 1970.
+  func remove(by time: Int64) {
+    recent.forget()
+    store.removeAll(namespace: settings.namespace, matching: [Self.timeMark] + Array(String(time).utf8))
+  }
+
   func removeAll() {
     recent.forget()
     store.removeAll(namespace: settings.namespace)
@@ -15,11 +21,17 @@ extension EngineCache {
   /// What the patterns of removals mean, in whatever process.
   static func match(_ pattern: [UInt8]) -> KeyMatch {
     let text = Array(pattern.dropFirst())
-    if pattern.first == tagMark { return { _, metadata in StoredResponse.hasTag(text, in: metadata) } }
-    return { key, _ in CacheKey.concerns(text, isPrefix: true, in: key) }
+    switch pattern.first {
+    case tagMark: return { _, metadata in StoredResponse.hasTag(text, in: metadata) }
+    case timeMark:
+      let time = Int64(String(decoding: text, as: UTF8.self)) ?? .min
+      return { _, metadata in StoredResponse.isFrom(by: time, metadata) }
+    default: return { key, _ in CacheKey.concerns(text, isPrefix: true, in: key) }
+    }
   }
 
   private static let tagMark = UInt8(ascii: "t")
+  private static let timeMark = UInt8(ascii: "o")
   private static let prefixMark = UInt8(ascii: "p")
 
   /// In all scopes, and whatever fields are part of the key. Waits for the disk.

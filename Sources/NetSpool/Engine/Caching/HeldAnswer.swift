@@ -21,7 +21,7 @@ struct HeldAnswer: Sendable {
   /// The same with a copy of the body. Waits for the disk.
   var inMemory: HeldAnswer {
     var copy = self
-    copy.hit.body = ResponseBody(hit.body.array)
+    copy.hit.body = ResponseBytes(hit.body.array)
     return copy
   }
 }
@@ -30,13 +30,13 @@ struct HeldAnswer: Sendable {
 struct LoopLook: Sendable {
   let held: HeldAnswer?
   /// What a request for parts gets of the body (`StoredSelection.parts`).
-  var parts: [ResponseBody] = []
+  var parts: [ResponseBytes] = []
 }
 
 extension NetworkResponse {
   /// As it is served, with what of its fields and its body is.
   fileprivate init(
-    _ stored: StoredResponse, _ headers: Headers, _ body: ResponseBody, from source: Source, url: String,
+    _ stored: StoredResponse, _ headers: Headers, _ body: ResponseBytes, from source: Source, url: String,
     age: Int64, isStale: Bool
   ) {
     self.init(
@@ -147,7 +147,7 @@ extension EngineCache {
     else { return LoopLook(held: held) }
     var parts = ranges.compactMap { part($0, of: held, for: question) }
     // Several are joined on the loop's thread, which waits for no disk.
-    if parts.count > 1 { parts = parts.map { ResponseBody($0.array) } }
+    if parts.count > 1 { parts = parts.map { ResponseBytes($0.array) } }
     return parts.count == ranges.count ? LoopLook(held: held, parts: parts) : LoopLook(held: nil)
   }
 

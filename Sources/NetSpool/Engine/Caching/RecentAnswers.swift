@@ -12,7 +12,7 @@ final class RecentAnswers: Sendable {
     let stored: StoredResponse
     let place: StoredPlace
     /// Nil where it is read again each time.
-    let body: ResponseBody?
+    let body: ResponseBytes?
 
     /// Its fields as they were served last, and the age that they say.
     private let served = Mutex<(age: Int64, headers: Headers)>((-1, Headers()))
@@ -29,7 +29,7 @@ final class RecentAnswers: Sendable {
     }
 
     fileprivate init(
-      _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBody?
+      _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBytes?
     ) {
       hash = RecentAnswers.hash(of: url)
       (self.url, self.key, self.stored, self.place, self.body) = (url, key, stored, place, body)
@@ -103,7 +103,7 @@ final class RecentAnswers: Sendable {
   }
 
   func keep(
-    _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBody
+    _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBytes
   ) {
     let hasRoom = state.withLock { $0.bodyBytes + body.weight <= bytesMax }
     let answer = Answer(url, key, stored, place, hasRoom ? body : nil)
@@ -135,7 +135,7 @@ final class RecentAnswers: Sendable {
   }
 }
 
-extension ResponseBody {
+extension ResponseBytes {
   /// What it counts for as long as it is kept. Of a file that was removed, the blocks.
   fileprivate var weight: Int { isInMemory ? count : count / 8 }
 }

@@ -1,7 +1,7 @@
 /// What a request with conditions of its own, or for parts, gets of a stored answer.
 extension NetworkResponse {
   /// Becomes what was selected of it. `parts`: those that were.
-  mutating func select(_ selection: StoredSelection, of stored: StoredResponse, _ parts: [ResponseBody]) {
+  mutating func select(_ selection: StoredSelection, of stored: StoredResponse, _ parts: [ResponseBytes]) {
     switch selection {
     case .whole, .origin: return
     case .notModified: becomeNotModified()
@@ -27,7 +27,7 @@ extension NetworkResponse {
   }
 
   private mutating func becomePart(
-    _ ranges: [Range<Int64>], of stored: StoredResponse, _ parts: [ResponseBody]
+    _ ranges: [Range<Int64>], of stored: StoredResponse, _ parts: [ResponseBytes]
   ) {
     let total = stored.parts?.total ?? stored.bodyBytes
     head.status = 206
@@ -36,7 +36,7 @@ extension NetworkResponse {
       return describe(type: nil, bytes: body.count, range: ContentRange.text(ranges[0], total: total))
     }
     let boundary = "netspool-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    body = ResponseBody(
+    body = ResponseBytes(
       ByteRanges.make(
         ranges, total: total, type: head.headers.first("Content-Type"), boundary: boundary, parts))
     describe(type: "multipart/byteranges; boundary=\(boundary)", bytes: body.count, range: nil)

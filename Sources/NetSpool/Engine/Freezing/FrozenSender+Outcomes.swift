@@ -193,7 +193,7 @@ extension FrozenOutcome {
   /// What is kept of the answer.
   var response: NetworkResponse {
     NetworkResponse(
-      head: ResponseHead(version: .http11, status: status, headers: headers), body: ResponseBody(body),
+      head: ResponseHead(version: .http11, status: status, headers: headers), body: ResponseBytes(body),
       source: .network, finalURL: url, metrics: NetworkResponse.Metrics(), streams: [])
   }
 }

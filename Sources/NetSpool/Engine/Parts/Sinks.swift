@@ -80,7 +80,7 @@ extension SinkServices {
   // MARK: Bodies that do not come from the wire
 
   /// A stored body. What lies on a disk is read by a thread that may wait for it.
-  func source(of body: ResponseBody, for operation: NetworkOperation) -> StoredBodySource {
+  func source(of body: ResponseBytes, for operation: NetworkOperation) -> StoredBodySource {
     StoredBodySource(body) { [unowned self, unowned operation] range, source in
       // A model has one thread.
       guard context.loop.timeline == nil else { return source.take(body.copy(of: range)) }

@@ -56,7 +56,7 @@ extension CacheStore {
   /// The body of what was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
   ///
   /// - Parameter body: what is kept of it; nil has it copied once more.
-  func lookup(_ key: StoreKey, again place: StoredPlace, _ body: ResponseBody?) -> ResponseBody? {
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ body: ResponseBytes?) -> ResponseBytes? {
     isUsable ? core.lookup(key, again: place, body) : nil
   }
 
@@ -211,7 +211,7 @@ struct CacheStoreSettings: Sendable {
 
 /// What a lookup found: its own for as long as it is held, whatever becomes of the store.
 struct StoreHit: Sendable {
-  var body: ResponseBody
+  var body: ResponseBytes
   /// What was stored beside the body.
   let metadata: [UInt8]
   /// The number of the body; no other ever has the same. For `CacheStore.replaceMetadata(_:_:ifBodyIs:)`.

@@ -32,7 +32,7 @@ extension CacheStoreCore {
   private func read(_ entry: FoundEntry, _ key: StoreKey, _ pending: Pending) -> StoreHit? {
     settings.onDisk?()
     let facts = entry.facts
-    let body: ResponseBody
+    let body: ResponseBytes
     if facts.isFile {
       guard let file = bodies.open(facts.bodyID, count: facts.bodyBytes) else {
         // Another process may have removed it since this view began, or there is no descriptor left.
@@ -42,9 +42,9 @@ extension CacheStoreCore {
         drop(damaged: key)
         return nil
       }
-      body = ResponseBody(file)
+      body = ResponseBytes(file)
     } else {
-      body = ResponseBody(entry.copiedBody)
+      body = ResponseBytes(entry.copiedBody)
     }
     guard entry.isVerified || verify(entry, body) else {
       drop(damaged: key)
@@ -61,7 +61,7 @@ extension CacheStoreCore {
   }
 
   /// Compares a body that does not stand in its record with its checksum; once.
-  private func verify(_ entry: FoundEntry, _ body: ResponseBody) -> Bool {
+  private func verify(_ entry: FoundEntry, _ body: ResponseBytes) -> Bool {
     guard entry.facts.fileChecksum.map({ Checksum.of(body.bytes) == $0 }) ?? entry.isWhole else {
       return false
     }
@@ -92,7 +92,7 @@ extension CacheStoreCore {
 
   /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then
   /// it is what is kept of it, or what the page cache has.
-  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: ResponseBody?) -> ResponseBody? {
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: ResponseBytes?) -> ResponseBytes? {
     let isChanging = shared.withLock { shared in
       shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
     }
@@ -102,10 +102,10 @@ extension CacheStoreCore {
     return body
   }
 
-  private func copy(_ place: StoredPlace) -> ResponseBody? {
+  private func copy(_ place: StoredPlace) -> ResponseBytes? {
     guard let bytes = place.copyBody(waiting: !SystemThread.isOurs) else { return nil }
     mappedPages.count(bytes.count, faults: 1)
-    return ResponseBody(bytes)
+    return ResponseBytes(bytes)
   }
 
   private func findPending(_ key: StoreKey, _ shared: borrowing CacheSharedState) -> Pending {

@@ -19,10 +19,10 @@ enum PendingBody: Sendable {
   }
 
   /// The same for lookups before it is written; nil when the system has no room for it.
-  var readable: ResponseBody? {
+  var readable: ResponseBytes? {
     switch self {
-    case .bytes(let bytes): ResponseBody(bytes)
-    case .spooled(let file): file.mapped.map { ResponseBody($0) }
+    case .bytes(let bytes): ResponseBytes(bytes)
+    case .spooled(let file): file.mapped.map { ResponseBytes($0) }
     }
   }
 

@@ -87,14 +87,14 @@ protocol PlaybackSource: AnyObject {
 
 /// A stored body.
 final class StoredBodySource: PlaybackSource {
-  private let body: ResponseBody
+  private let body: ResponseBytes
   private let read: (Range<Int>, StoredBodySource) -> Void
   private var piece: [UInt8] = []
   private var isReading = false
   var onBytes: () -> Void = {}
 
   /// - Parameter read: has a piece of a body that is not in memory read, which goes to `take`, perhaps at once.
-  init(_ body: ResponseBody, read: @escaping (Range<Int>, StoredBodySource) -> Void) {
+  init(_ body: ResponseBytes, read: @escaping (Range<Int>, StoredBodySource) -> Void) {
     (self.body, self.read) = (body, read)
   }
 

@@ -81,7 +81,7 @@ struct ImageProxy {
     }
   }
 
-  static func response(_ body: NetSpool.ResponseBody, _ type: String?, age: Duration?) -> Response {
+  static func response(_ body: NetSpool.ResponseBytes, _ type: String?, age: Duration?) -> Response {
     var headers = HTTPFields()
     headers[.contentType] = type
     headers[.age] = age.map { "\($0.components.seconds)" }

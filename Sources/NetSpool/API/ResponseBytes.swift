@@ -1,5 +1,5 @@
 /// The bytes of a body, held once however many copies of the response there are.
-public struct ResponseBody: Sendable {
+public struct ResponseBytes: Sendable {
   enum Storage: Sendable {
     case bytes([UInt8])
     /// A long one of the cache, or a part of one, in its file.
@@ -11,7 +11,7 @@ public struct ResponseBody: Sendable {
   package init(_ bytes: [UInt8]) { storage = .bytes(bytes) }
   init(_ file: MappedFile) { storage = .mapped(file, 0..<file.count) }
 
-  static let empty = ResponseBody([])
+  static let empty = ResponseBytes([])
 
   /// The number of bytes.
   public var count: Int {
@@ -57,8 +57,8 @@ public struct ResponseBody: Sendable {
   }
 
   /// A part of a long body is no copy.
-  func part(_ range: Range<Int>) -> ResponseBody {
-    guard case .mapped(let file, let all) = storage else { return ResponseBody(copy(of: range)) }
+  func part(_ range: Range<Int>) -> ResponseBytes {
+    guard case .mapped(let file, let all) = storage else { return ResponseBytes(copy(of: range)) }
     var part = self
     part.storage = .mapped(file, (all.lowerBound + range.lowerBound)..<(all.lowerBound + range.upperBound))
     return part
@@ -70,7 +70,7 @@ public struct ResponseBody: Sendable {
     return copy
   }
 
-  func hasSameBytes(as other: ResponseBody) -> Bool {
+  func hasSameBytes(as other: ResponseBytes) -> Bool {
     guard count == other.count else { return false }
     return unsafe withUnsafeBytes { mine in unsafe other.withUnsafeBytes { unsafe mine.elementsEqual($0) } }
   }
@@ -89,7 +89,7 @@ public struct ResponseBody: Sendable {
   }
 }
 
-extension ResponseBody: RandomAccessCollection {
+extension ResponseBytes: RandomAccessCollection {
   /// Zero.
   public var startIndex: Int { 0 }
   /// The number of bytes.
@@ -117,5 +117,5 @@ extension ResponseBody: RandomAccessCollection {
 
 extension [UInt8] {
   /// The bytes of a body.
-  public init(_ body: ResponseBody) { self = body.array }
+  public init(_ body: ResponseBytes) { self = body.array }
 }
