@@ -112,6 +112,7 @@ enum CacheOpening {
     var settings = CacheStoreSettings(directory: try directory(configuration, name))
     settings.bytesMax = configuration.bytesMax
     settings.residentBytesMax = configuration.residentBytesMax
+    settings.lookPatience = configuration.lookPatience
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
     settings.bodyBytesMax = configuration.bytesMax
     settings.match = EngineCache.match

@@ -162,7 +162,8 @@ extension NetworkEngine {
     public var caFile: String?
     /// A folder of authorities by their hashes (openssl-rehash(1)), beside `caFile` or alone, instead of all of the
     /// system's; nil, the default: the one that the environment names in `SSL_CERT_DIR` if it names no `SSL_CERT_FILE`,
-    /// else none. It is looked into for each new connection, which costs as much as it is long.
+    /// else none. It is looked into for each authority that has not been met in the last day; with another TLS library
+    /// than OpenSSL, for each new connection.
     public var caPath: String?
     /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)). Anything else,
     /// and with a `host` whose `scheme` is `.http`: `.invalidConfiguration`.

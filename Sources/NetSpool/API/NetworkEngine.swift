@@ -228,6 +228,7 @@ extension NetworkEngine.Configuration {
     var settings = HandleSettings()
     settings.receiveBufferBytes = receiveBufferBytes
     settings.tls.trust = trustStore
+    settings.tls.authorities = Authorities.of(settings.tls.trust)
     settings.tls.pinnedPublicKey = tls.pinnedPublicKey
     settings.httpVersion = httpVersion
     settings.way = ConnectionWay(

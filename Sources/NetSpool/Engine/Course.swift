@@ -15,7 +15,7 @@ enum Step {
   case consult(then: Unanswered, after: Claim? = nil)
   /// Looks for a way there: where its engine may use some interfaces only, one of these must lead to others.
   case route(atFront: Bool)
-  /// The addresses of the name that its connection leads to.
+  /// The addresses of the name that its connection leads to, and the authorities that verify it.
   case resolve(atFront: Bool)
   /// Its turn, in the queue.
   case line(atFront: Bool)

@@ -14,6 +14,8 @@ final class Wait {
     case look
     /// The addresses of its origin's name.
     case addresses
+    /// The authorities by which its connection is verified.
+    case authorities
     /// Its turn has come, and its engine has no room, or the few places left are for engines that have none.
     case room
     /// The same for a stored body that is to go into streams.
@@ -149,7 +151,7 @@ extension Wait.Reason {
   /// Others need not wait for its turn: it gives up what it has claimed.
   var givesClaimUp: Bool {
     switch self {
-    case .addresses, .room: true
+    case .addresses, .authorities, .room: true
     default: isTold
     }
   }

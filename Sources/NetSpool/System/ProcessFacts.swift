@@ -96,6 +96,15 @@ enum LoadedCurl {
   }
 }
 
+/// What libcurl has brought along, which NetSpool is not linked to.
+enum LoadedLibraries {
+  /// The function of a name; nil where no library that is loaded has it.
+  static func function<Function>(_ name: String, as: Function.Type) -> Function? {
+    guard let address = unsafe dlsym(nil, name) else { return nil }
+    return unsafe unsafeBitCast(address, to: Function.self)
+  }
+}
+
 /// What must be so in the whole process before anything is opened or sent.
 enum ProcessSetup {
   /// Any thread; the first call does it.

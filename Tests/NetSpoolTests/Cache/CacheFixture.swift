@@ -28,6 +28,7 @@ func withCache(
   let clock = WallClockHand()
   var configuration = CacheConfiguration()
   configuration.directory = folder.path
+  configuration.lookPatience = 60_000_000
   configuration.rules = rules
   configuration.defaultPolicy = policy
   settings(&configuration)

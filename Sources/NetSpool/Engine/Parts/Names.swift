@@ -64,18 +64,24 @@ final class OriginName {
   }
 }
 
-/// The names that connections lead to, and the operations that wait for their addresses.
+/// The names that connections lead to, and the operations that wait for their addresses, or for the authorities that verify
+/// them.
 final class Names {
   /// The resolver; a test's in its place.
   var resolver = NameResolver.shared
   /// Of proxies, and of what callers say; see `name(for:at:)`.
   private var others: [String: OriginName] = [:]
+  private var reading: [ObjectIdentifier: WaitList] = [:]
   private let context: LoopContext
 
   init(_ context: LoopContext) { self.context = context }
 
-  /// The wait for the name that its connection leads to, if it must wait for that.
+  /// The wait for what its connection needs, if there is something to wait for.
   func wait(for operation: NetworkOperation, atFront: Bool) -> Wait? {
+    addressWait(for: operation, atFront: atFront) ?? authoritiesWait(for: operation, atFront: atFront)
+  }
+
+  private func addressWait(for operation: NetworkOperation, atFront: Bool) -> Wait? {
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin), !name.isGiven,
       let host = name.host, operation.loop.extras?.nameFailure == nil, operation.loop.transfer == nil
     else { return nil }
@@ -85,14 +91,43 @@ final class Names {
       lookUp(host, of: name, for: operation.engine)
     }
     if isKnown, !name.isGoingOn || name.letsGo { return nil }
-    let connect = operation.timeLimits(operation.sent).connect.seconds
-    let left = max(0, operation.secondsLeft(operation.sent, nil))
-    let cause = left < connect ? NetworkError.Cause.total : .connect
+    let (left, failure) = limit(of: operation)
     let waiting = name.waiting ?? WaitList()
     name.waiting = waiting
     return Wait(
-      .addresses, in: waiting, then: .route(atFront: false), atMost: UInt64(min(left, connect, 1e9) * 1000),
-      late: .route(atFront: atFront), failing: NetworkError(.timedOut, cause: cause))
+      .addresses, in: waiting, then: .route(atFront: false), atMost: left, late: .route(atFront: atFront),
+      failing: failure)
+  }
+
+  /// Milliseconds, and how the operation ends then.
+  private func limit(of operation: NetworkOperation) -> (UInt64, NetworkError) {
+    let connect = operation.timeLimits(operation.sent).connect.seconds
+    let left = max(0, operation.secondsLeft(operation.sent, nil))
+    let cause = left < connect ? NetworkError.Cause.total : .connect
+    return (UInt64(min(left, connect, 1e9) * 1000), NetworkError(.timedOut, cause: cause))
+  }
+
+  /// They are read once in the process, on no loop.
+  private func authoritiesWait(for operation: NetworkOperation, atFront: Bool) -> Wait? {
+    guard let origin = operation.loop.origin, operation.loop.transfer == nil,
+      let authorities = operation.engine.handleSettings.authorities(isSecure: origin.isSecure),
+      !authorities.areReady(now: MonotonicClock.now)
+    else { return nil }
+    let id = ObjectIdentifier(authorities)
+    let waiting = reading[id] ?? WaitList()
+    if reading.updateValue(waiting, forKey: id) == nil {
+      let (port, me) = (context.port, LoopReference(self))
+      authorities.read {
+        port.perform(of: QueueDriver.Command.house) { _ in me.object?.didRead(id) }
+      }
+    }
+    let (left, failure) = limit(of: operation)
+    return Wait(
+      .authorities, in: waiting, then: .resolve(atFront: atFront), atMost: left, late: .fail(failure))
+  }
+
+  private func didRead(_ id: ObjectIdentifier) {
+    if let waiting = reading.removeValue(forKey: id) { context.letGo(waiting) }
   }
 
   private func lookUp(_ host: String, of name: OriginName, for engine: NetworkEngine) {

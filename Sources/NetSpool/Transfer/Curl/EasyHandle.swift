@@ -38,8 +38,9 @@ final class EasyHandle {
   private let needsPath: Bool
   private let sendsTarget: Bool
   private let sendsWholeURL: Bool
-  /// Kept until the handle has left it.
+  // Kept until the handle has left them.
   private let shared: SharedState
+  private let authorities: Authorities?
 
   init(
     origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
@@ -63,6 +64,7 @@ final class EasyHandle {
     needsPath = settings.keepsCookies || plainProxy != nil
     lines = SentLines(joinsCookies: settings.keepsCookies)
     self.shared = shared
+    authorities = settings.authorities(isSecure: isSecure)
     self.servesOnce = servesOnce
     alwaysEndsConnection = settings.alwaysEndsConnection || servesOnce
     unsafe errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))

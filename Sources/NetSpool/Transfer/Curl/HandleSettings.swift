@@ -38,6 +38,11 @@ struct HandleSettings: Sendable {
 
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
+  /// By which its connections are verified, to the origin or to a proxy; nil: none is.
+  func authorities(isSecure: Bool) -> Authorities? {
+    isSecure && tls.verifies || proxy(isSecure: isSecure)?.isSecure == true ? tls.authorities : nil
+  }
+
   /// A connection may turn out to be HTTP/2, or is.
   func mayBeHTTP2(isSecure: Bool) -> Bool {
     switch httpVersion {
@@ -57,14 +62,15 @@ struct HandleSettings: Sendable {
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "")
     // Never nil: else the environment is searched for it.
     unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, proxy?.exceptions ?? "")
-    if let proxy { unsafe proxy.apply(to: easy, tls) }
+    let authorities = authorities(isSecure: isSecure)
+    if let proxy { unsafe proxy.apply(to: easy, tls.trust, authorities) }
     if keepsCookies { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIEFILE, "") }
     unsafe cnetspool_easy_set_long(easy, CURLOPT_HTTP_VERSION, curlVersion(isSecure: isSecure))
     unsafe way.apply(to: easy)
     if connectionAgeMax > 0 {
       unsafe cnetspool_easy_set_long(easy, CURLOPT_MAXLIFETIME_CONN, connectionAgeMax)
     }
-    unsafe tls.apply(to: easy)
+    unsafe tls.apply(to: easy, authorities)
     if let certificate { unsafe certificate.apply(to: easy) }
     guard let ntlm else { return }
     // The one scheme, never CURLAUTH_ANY: a hostile origin would choose the weakest.
@@ -122,6 +128,8 @@ enum ConnectionChoice: Sendable, Hashable {
 struct TLSSettings: Sendable, Hashable {
   /// The authorities whose word counts.
   var trust = TrustStore.system
+  /// The same, read; nil: libcurl reads them.
+  var authorities: Authorities?
   /// `sha256//…;sha256//…` (CURLOPT_PINNEDPUBLICKEY).
   var pinnedPublicKey: String?
   /// False believes anybody.
@@ -131,21 +139,21 @@ struct TLSSettings: Sendable, Hashable {
 
   init() {}
 
-  /// Without verification no authorities are needed. libcurl would read them for each connection, on the loop: it keeps those
-  /// alone by which it verifies.
+  /// Without verification no authorities are needed, and libcurl shall read none.
   private var trusted: TrustStore { verifies ? trust : .files(bundle: nil, folder: nil) }
 
   /// TLS 1.2 or later, forward secrecy and authenticated encryption only.
   static let ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:!aNULL"
 
-  func apply(to easy: UnsafeMutableRawPointer) {
+  func apply(to easy: UnsafeMutableRawPointer, _ authorities: Authorities?) {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYPEER, verifies ? 1 : 0)
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_VERIFYHOST, verifies ? 2 : 0)
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
-    unsafe HandshakeBound.apply(to: easy)
+    unsafe TLSContext.apply(to: easy, authorities)
     if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
-    unsafe trusted.apply(to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH)
+    unsafe trusted.apply(
+      to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, verifies ? authorities : nil)
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }
   }
 }
@@ -171,12 +179,12 @@ extension ClientCertificate {
 }
 
 extension ProxySettings {
-  func apply(to easy: UnsafeMutableRawPointer, _ tls: TLSSettings) {
+  func apply(to easy: UnsafeMutableRawPointer, _ trust: TrustStore, _ authorities: Authorities?) {
     // Our fields are for the origin; what goes to the proxy with CONNECT is libcurl's alone.
     unsafe cnetspool_easy_set_long(easy, CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
     unsafe cnetspool_easy_set_long(easy, CURLOPT_PROXY_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY_SSL_CIPHER_LIST, TLSSettings.ciphers)
-    unsafe tls.trust.apply(to: easy, bundle: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH)
+    unsafe trust.apply(to: easy, bundle: CURLOPT_PROXY_CAINFO, folder: CURLOPT_PROXY_CAPATH, authorities)
     guard let account else { return }
     unsafe cnetspool_easy_set_long(easy, CURLOPT_PROXYAUTH, account.scheme.curl)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXYUSERNAME, account.user)

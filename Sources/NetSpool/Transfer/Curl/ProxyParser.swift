@@ -70,6 +70,9 @@ struct ProxySettings: Sendable, Hashable {
   /// True if the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
   var isHTTP: Bool { url.hasPrefix("http") }
 
+  /// It is spoken to over TLS.
+  var isSecure: Bool { url.hasPrefix("https:") }
+
   /// True if the proxy asks for an answer to its challenge, which libcurl gives by itself.
   var hasRounds: Bool { account.map { $0.scheme != .basic } ?? false }
 }

@@ -44,21 +44,42 @@ struct TLSSession {
     return first == UInt8(ascii: "h") && second == UInt8(ascii: "2")
   }
 
-  private static let pendingOpenSSL = unsafe function("SSL_has_pending", as: Count.self)
-  private static let pendingGnuTLS = unsafe function("gnutls_record_check_pending", as: Count.self)
-  private static let agreedOpenSSL = unsafe function("SSL_get0_alpn_selected", as: Agreed.self)
+  private static let pendingOpenSSL = unsafe LoadedLibraries.function("SSL_has_pending", as: Count.self)
+  private static let pendingGnuTLS = unsafe LoadedLibraries.function(
+    "gnutls_record_check_pending", as: Count.self)
+  private static let agreedOpenSSL = unsafe LoadedLibraries.function(
+    "SSL_get0_alpn_selected", as: Agreed.self)
+}
 
-  private static func function<Function>(_ name: String, as: Function.Type) -> Function? {
-    guard let address = unsafe dlsym(nil, name) else { return nil }
-    return unsafe unsafeBitCast(address, to: Function.self)
+/// What a context of OpenSSL's is given before its handshake (CURLOPT_SSL_CTX_FUNCTION). Another TLS library calls nothing here.
+enum TLSContext {
+  private typealias Begin =
+    @Sendable @convention(c) (
+      UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?
+    ) -> UInt32
+
+  /// - Parameter authorities: kept by the caller for as long as the handle lives.
+  static func apply(to easy: UnsafeMutableRawPointer, _ authorities: Authorities?) {
+    unsafe cnetspool_easy_set_pointer(
+      easy, CURLOPT_SSL_CTX_FUNCTION, unsafeBitCast(begin, to: UnsafeMutableRawPointer.self))
+    unsafe cnetspool_easy_set_pointer(
+      easy, CURLOPT_SSL_CTX_DATA, authorities.map { unsafe Unmanaged.passUnretained($0).toOpaque() })
+  }
+
+  private static let begin: Begin = { _, context, authorities in
+    guard let context = unsafe context else { return 0 }
+    unsafe HandshakeBound.apply(to: context)
+    guard let authorities = unsafe authorities else { return 0 }
+    // Safe because the handle of this handshake keeps them.
+    let isLent = unsafe Unmanaged<Authorities>.fromOpaque(authorities).takeUnretainedValue().lend(to: context)
+    return isLent ? 0 : CURLE_SSL_CACERT_BADFILE.rawValue
   }
 }
 
 /// The place of the authorities that a certificate may come from.
 ///
-/// libcurl keeps the bundle's authorities for a day (CURLOPT_CA_CACHE_TIMEOUT), but only while no folder is named beside
-/// it: a folder is looked into for each new connection, which costs 50 ms of the loop's time. Most systems have both, with
-/// the same in them, and libcurl is built to use both; so the folder is left out unless it is asked for.
+/// Most systems have a bundle and a folder with the same in it, and libcurl is built to use both. The folder is left out
+/// unless it is asked for: it is looked into for new connections, where the bundle is read once (`Authorities`).
 enum TrustStore: Sendable, Hashable {
   /// The bundle that libcurl was built for. Where there is none every connection is refused (`trustStore`).
   case system
@@ -87,7 +108,15 @@ enum TrustStore: Sendable, Hashable {
     return nil
   }
 
-  func apply(to easy: UnsafeMutableRawPointer, bundle: CURLoption, folder: CURLoption) {
+  /// - Parameter authorities: these count, and libcurl reads none itself.
+  func apply(
+    to easy: UnsafeMutableRawPointer, bundle: CURLoption, folder: CURLoption, _ authorities: Authorities?
+  ) {
+    if let authorities {
+      unsafe cnetspool_easy_set_string(easy, bundle, nil)
+      unsafe cnetspool_easy_set_string(easy, folder, authorities.name)
+      return
+    }
     switch self {
     case .system: unsafe cnetspool_easy_set_string(easy, folder, nil)
     case .files(let bundlePath, let folderPath):

@@ -1,5 +1,6 @@
 import Glibc
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -85,6 +86,71 @@ struct TrustStoreTests {
       let error = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt")))
       #expect(error.code == .tlsRejected && error.reason == "trustStore", "\(error)")
     }
+    // Where anybody is believed there is nothing to read.
+    try await withWire({
+      $0.tls.caFile = "/nowhere/at/all.pem"
+      $0.tls.unsafelyTrustsAnyCertificate = true
+    }) { wire in
+      let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))
+      #expect(answer.text == "hello\n")
+    }
+  }
+
+  /// libcurl would read it once on each loop.
+  @Test(.needsNginx) func `is read once in the process, whatever loops there are`() async throws {
+    let server = try await blocking { try NginxServer.shared() }
+    let folder = try TestFolder()
+    let bundle = try folder.write("ca.pem", TestFiles.read(server.certificates.authority))
+    let engines = try (0..<3).map { _ in
+      var configuration = NetworkEngine.Configuration()
+      configuration.tls.caFile = bundle
+      configuration.queue = try NetworkQueue()
+      return try NetworkEngine(configuration: configuration)
+    }
+    let opened = try OpenedFile(bundle)
+    await withTaskGroup(of: String?.self) { group in
+      for engine in engines + engines {
+        group.addTask {
+          try? await engine.response(for: NetworkRequest(url: server.tlsURL("/hello.txt"))).text
+        }
+      }
+      for await text in group { #expect(text == "hello\n") }
+    }
+    #expect(opened.count == 1)
+  }
+
+  @Test func `is read again where another file has come in its place`() throws {
+    let folder = try TestFolder()
+    let bundle = try folder.write("ca.pem", [])
+    let first = try #require(Authorities.of(.files(bundle: bundle, folder: nil)))
+    #expect(Authorities.of(.files(bundle: bundle, folder: nil)) === first)
+    #expect(Authorities.of(.files(bundle: bundle, folder: folder.path)) !== first)
+    _ = try folder.write("new.pem", [])
+    let renamed = unsafe rename(folder.path + "/new.pem", bundle)
+    #expect(renamed == 0)
+    #expect(Authorities.of(.files(bundle: bundle, folder: nil)) !== first)
+  }
+
+  @Test func `that cannot be read is tried again after a second, and one that was is good for a day`()
+    async throws
+  {
+    let folder = try TestFolder()
+    let authorities = Authorities(bundle: folder.path + "/ca.pem", folder: nil)
+    #expect(!authorities.areReady(now: MonotonicClock.now))
+    await withCheckedContinuation { continuation in authorities.read { continuation.resume() } }
+    // Connections are refused, and need not wait for it.
+    #expect(authorities.areReady(now: MonotonicClock.now))
+    let later = MonotonicClock.now + 1_000_000
+    #expect(!authorities.areReady(now: later))
+    let origin = try ScriptedOrigin(tls: .selfSigned)
+    _ = try folder.write("ca.pem", Array((origin.certificateAuthority ?? "").utf8))
+    await withCheckedContinuation { continuation in authorities.read { continuation.resume() } }
+    let opened = try OpenedFile(folder.path + "/ca.pem")
+    #expect(authorities.areReady(now: later + 86_000_000_000))
+    #expect(opened.count == 0)
+    // A day later they are read again, and are good meanwhile.
+    #expect(authorities.areReady(now: later + 86_400_000_000))
+    #expect(await until { opened.count == 1 })
   }
 
   /// The system's authorities are read once and not for each connection: that would be 50 ms of the loop.
@@ -125,5 +191,28 @@ struct TrustStoreTests {
       }
       expect(clock.now - start, within: .milliseconds(20 * 8))
     }
+  }
+}
+
+/// How often a file is opened, as the system tells (inotify(7)).
+@safe
+private final class OpenedFile: Sendable {
+  private let descriptor: Int32
+  private let seen = Atomic(0)
+
+  init(_ path: String) throws {
+    descriptor = inotify_init1(Int32(O_NONBLOCK | O_CLOEXEC))
+    guard descriptor >= 0, unsafe inotify_add_watch(descriptor, path, UInt32(IN_OPEN)) >= 0 else {
+      throw PartFailure("no watch for \(path)")
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Each event has 16 bytes, and no name.
+  var count: Int {
+    var bytes = [UInt8](repeating: 0, count: 4_096)
+    let length = unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+    return seen.add(max(0, length) / 16, ordering: .relaxed).newValue
   }
 }
