@@ -162,11 +162,15 @@ extension NetworkRequest {
     /// hour, and at most one request in ten repeated.
     public static let standard = Self(attemptsMax: 3)
 
-    /// As `standard`, with so many attempts in all; with a longest pause before the second of them, which doubles from
-    /// attempt to attempt, up to `pauseMax`, and with other statuses that are worth an attempt.
-    /// - Parameter methods: those whose requests are repeated, and no others. One that is not idempotent, as `.post`, is sent
-    ///   again after such a status, after a time-out, and when nothing of it was sent: the origin may get it twice. Nil, the
-    ///   default: the idempotent ones (RFC 9110 section 9.2.2), and all with an `idempotencyKey`.
+    /// As `standard`, with other numbers.
+    /// - Parameters:
+    ///   - count: attempts in all.
+    ///   - pause: the longest pause before the second of them; it doubles from attempt to attempt.
+    ///   - pauseMax: no pause is longer.
+    ///   - statuses: those that are worth another attempt.
+    ///   - methods: those whose requests are repeated, and no others. One that is not idempotent, as `.post`, is sent again
+    ///     after such a status, after a time-out, and when nothing of it was sent: the origin may get it twice. Nil, the
+    ///     default: the idempotent ones (RFC 9110 section 9.2.2), and all with an `idempotencyKey`.
     public static func attempts(
       _ count: Int, pause: Duration = .milliseconds(500), pauseMax: Duration = .seconds(30),
       statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504], methods: Set<Method>? = nil
