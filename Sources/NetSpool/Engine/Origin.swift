@@ -28,6 +28,8 @@ final class Origin {
   /// On this machine, where no third party reads along.
   let isLoopback: Bool
   let hasTrailingDot: Bool
+  /// Of a secure one.
+  var proof = RefusedProof()
   /// How its challenges are answered, by credential.
   var answers = AuthenticationAnswers()
   /// When a request to it was last started.

@@ -80,6 +80,9 @@ extension Scheduler {
     let (failure, next) = transfer.end(code: code)
     connectivity.note(operation, transfer, failure)
     let metrics = transfer.metrics()
+    if let origin = operation.loop.origin, origin.isSecure, transfer.exchange.wasAdded {
+      origin.proof.note(failure, by: operation.engine.id, now: MonotonicClock.now)
+    }
     if isJudged, let origin = operation.loop.origin {
       origins.apply(
         origins.sizingEvent(operation, transfer, failure, isLast: next == nil, metrics), to: origin)

@@ -153,21 +153,46 @@ struct TrustStoreTests {
     #expect(await until { opened.count == 1 })
   }
 
-  /// The system's authorities are read once and not for each connection: that would be 50 ms of the loop.
-  @Test(.needsNginx, .notSanitized(.timeIsNoMeasure))
-  func `costs a new connection little`() async throws {
-    let server = try await blocking { try NginxServer.shared() }
-    try await withWire({ $0.retry = .none }, alone: true) { wire in
-      let clock = await LoopClock(wire.queue)
-      // Given the system's authorities, which have not signed this
-      _ = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt")))
-      let start = clock.now
+  @Test func `that has refused an origin three times is not asked again for a second`() async throws {
+    let origin = try ScriptedOrigin(tls: .selfSigned)
+    origin.fallback(.text("hello"))
+    try await withWire { wire in
       for _ in 0..<20 {
-        let error = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt")))
-        #expect(error.code == .tlsRejected)
+        let error = try await wire.failure(wire.engine.operation(url: origin.url("/a")))
+        #expect(error.code == .tlsRejected && error.cause == .untrusted && error.url == origin.url("/a"))
+        #expect(error.sendState == .notSent)
       }
-      expect(clock.now - start, within: .milliseconds(20 * 8))
+      let count = origin.connectionCount
+      #expect((3..<20).contains(count))
+      // Another engine trusts others.
+      var configuration = wire.engine.configuration
+      configuration.tls.unsafelyTrustsAnyCertificate = true
+      let other = try NetworkEngine(configuration: configuration)
+      #expect(try await other.response(for: NetworkRequest(url: origin.url("/a"))).text == "hello")
+      // This one looks again.
+      #expect(
+        await until {
+          _ = try? await wire.engine.response(for: NetworkRequest(url: origin.url("/a")))
+          return origin.connectionCount > count + 1
+        })
     }
+  }
+
+  @Test func `that has refused an origin remembers it for its engine, until one does well`() {
+    let refused = NetworkError(.tlsRejected, cause: .untrusted)
+    var proof = RefusedProof()
+    for _ in 0..<2 { proof.note(refused, by: 1, now: 0) }
+    proof.note(NetworkError(.tlsRejected, cause: .clientCertificate), by: 1, now: 0)
+    #expect(proof.failure(for: 1, now: 1) == nil)
+    proof.note(refused, by: 1, now: 0)
+    #expect(proof.failure(for: 1, now: 999_999)?.cause == .untrusted)
+    #expect(proof.failure(for: 1, now: 1_000_000) == nil && proof.failure(for: 2, now: 1) == nil)
+    proof.note(refused, by: 1, now: 2_000_000)
+    #expect(proof.failure(for: 1, now: 2_000_001) != nil)
+    proof.note(nil, by: 1, now: 2_000_000)
+    #expect(proof.failure(for: 1, now: 2_000_001) == nil)
+    proof.note(refused, by: 1, now: 2_000_002)
+    #expect(proof.failure(for: 1, now: 2_000_003) == nil)
   }
 
   /// libcurl keeps no authorities for those that verify nothing.
