@@ -29,44 +29,39 @@ extension NetworkEngine {
   ///   - urls: absolute http or https URLs, or paths of the engine's host. Pulled where the caller runs.
   ///   - each: after every URL, on the delivery target.
   @discardableResult
-  public func prefetch(
+  nonisolated(nonsending) public func prefetch(
     _ urls: some Sequence<String>, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in }
   ) async -> PrefetchSummary {
     let prefetch = Prefetch(engine: self, each: each)
-    return await withTaskCancellationHandler {
-      for url in urls {
-        await withCheckedContinuation { continuation in prefetch.whenReady(.forMore) { continuation.resume() }
-        }
-        if !prefetch.start(url) { break }
-      }
-      await withCheckedContinuation { continuation in prefetch.whenReady(.toEnd) { continuation.resume() } }
-      return prefetch.summary
-    } onCancel: {
-      prefetch.cancel()
+    for url in urls {
+      await prefetch.wait(.forMore)
+      if !prefetch.start(url) { break }
     }
+    await prefetch.wait(.toEnd)
+    return prefetch.summary
   }
 
   /// The same with closures; returns at once.
   ///
   /// - Parameters:
-  ///   - urls: as above. Pulled on a thread of its own.
+  ///   - urls: as above. Pulled on a thread of its own, so a lazy sequence whose closure belongs to an actor is for the form that
+  ///     waits.
   ///   - each: after every URL, on the delivery target.
   ///   - completion: once, at the end, on the delivery target.
   @discardableResult
-  public func prefetch<URLs: Sequence<String> & SendableMetatype>(
-    _ urls: sending URLs, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
+  public func prefetch(
+    _ urls: some Sequence<String> & Sendable, each: @escaping @Sendable (PrefetchResult) -> Void = { _ in },
     completion: @escaping @Sendable (PrefetchSummary) -> Void
   ) -> NetworkBatch {
     let prefetch = Prefetch(engine: self, each: each)
     let batch = NetworkBatch([], cancel: { prefetch.cancel() }, deliver: { [self] in deliverLate($0) })
-    let iterator = Mutex(Optional(urls.makeIterator()))
     let pull: @Sendable () -> Void = { [self] in
       let ready = DispatchSemaphore(value: 0)
-      repeat {
+      for url in urls {
         prefetch.whenReady(.forMore) { ready.signal() }
         ready.wait()
-      } while iterator.withLock({ $0?.next() }).map(prefetch.start) ?? false
-      iterator.withLock { $0 = nil }  // it may hold on to the batch
+        if !prefetch.start(url) { break }
+      }
       prefetch.whenReady(.toEnd) { [self] in
         deliverLate {
           completion(prefetch.summary)
@@ -141,6 +136,15 @@ final class Prefetch: Sendable {
       return false
     }
     if isReady { wake() }
+  }
+
+  /// Waits until it is so. A task that is cancelled calls the whole off.
+  func wait(_ readiness: Readiness) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in whenReady(readiness) { continuation.resume() } }
+    } onCancel: {
+      cancel()
+    }
   }
 
   /// False when no other is wanted, nor was this one.

@@ -153,6 +153,8 @@ extension NetworkError.Cause {
   public static let changed = Self("changed")
   /// Of `decodeFailed`: the body is no picture.
   public static let notAnImage = Self("notAnImage")
+  /// The picture is cut off.
+  public static let imageTruncated = Self("imageTruncated")
   /// Of `imageRejected`: no format that is decoded here.
   public static let format = Self("format")
   /// Of `imageRejected`: more pixels than the limit.

@@ -107,7 +107,7 @@ extension NetworkEngine {
 extension NetworkEngine {
   /// Fetches a picture and waits for it without blocking a thread. The bytes decide what it is, whatever `Content-Type` says.
   ///
-  /// Throws what `response(for:)` throws, and for a body that is no whole picture `.decodeFailed` with the reason
+  /// Throws what `response(for:)` throws, and for a body that is no whole picture `.decodeFailed` with the cause
   /// `notAnImage` or `imageTruncated`; such a body is not kept in the cache.
   ///
   /// - Parameters:
@@ -135,7 +135,7 @@ extension NetworkOperation {
         engine.cache?.remove(answerTo: request, at: place)
       }
       return NetworkError(
-        .decodeFailed, reason: image == nil ? "notAnImage" : "imageTruncated", sendState: .answered)
+        .decodeFailed, cause: image == nil ? .notAnImage : .imageTruncated, sendState: .answered)
     }
   }
 }

@@ -5,7 +5,8 @@
 /// slows all. The *stretch* is the same for long bodies, per byte: it tells of a full link.
 /// - While rounds are saturated and wait and stretch are short, the width grows: by half until the first trouble
 ///   (from 6 to 64 takes six rounds), then by a sixteenth; by a quarter where each answer costs a connection.
-/// - When the wait is longer than the service itself, or bodies take twice their time, it shrinks by an eighth.
+/// - When the wait is longer than the service itself, or bodies take twice their time, it shrinks by an eighth. A wait that
+///   stays as it is with a quarter fewer is none: it is the service of what is asked now, and the width goes back.
 /// - When more of a round fails than fails anyhow, the width is halved.
 /// - A refusal, and a failure at full width, show where the origin's limit lies: see `WidthCeiling`. Refusals
 ///   that narrowing does not end show a limit of requests in a time: see `StartPace`. Those that do not end with that
@@ -27,6 +28,10 @@ struct AdaptiveWidth: Sendable {
   var given = GivenBetweenRefusals()
   /// No trouble seen yet.
   var isExploring = true
+  /// The width of the round before: what is answered now was asked then.
+  private var widthBefore: Int
+  /// The widest, and the wait there, since answers wait.
+  private var crowd: (width: Int, latency: Double, wasExploring: Bool)?
   var ceiling = WidthCeiling()
   var pace: StartPace?
   /// True if refusals come by chance.
@@ -46,6 +51,7 @@ struct AdaptiveWidth: Sendable {
   init(maximum: Int) {
     self.maximum = max(1, maximum)
     width = min(6, self.maximum)
+    widthBefore = width
   }
 
   /// So many refusals in a row at width 1 are no question of width.
@@ -137,12 +143,29 @@ extension AdaptiveWidth {
     let service = round.latencySum / Double(round.answers) - wait
     let isCrowded = wait > service + Self.waitIgnoredSeconds || round.stretch > 2
     let isNearBest = wait <= service / 2 + Self.waitIgnoredSeconds && round.stretch <= Self.stretchIgnored
+    let wasExploring = isExploring
     if !isNearBest { isExploring = false }
-    if isCrowded {
-      resize(to: width - max(1, width / 8))
-    } else {
-      resize(to: isNearBest && round.isSaturated ? grown(now) : width)
+    if !isCrowded { crowd = nil }
+    let next = isCrowded ? shrunk(wasExploring) : isNearBest && round.isSaturated ? grown(now) : width
+    widthBefore = width
+    resize(to: next)
+  }
+
+  /// A queue of ours is as long as we are wide.
+  private mutating func shrunk(_ wasExploring: Bool) -> Int {
+    var widest = crowd ?? (widthBefore, round.latencyMin, wasExploring)
+    if widthBefore > widest.width { (widest.width, widest.latency) = (widthBefore, round.latencyMin) }
+    crowd = widest
+    guard round.stretch <= 2, width == 1 || widthBefore * 4 <= widest.width * 3 else {
+      return width - max(1, width / 8)
     }
+    crowd = nil
+    if width == 1 || round.latencyMin > widest.latency * 0.9 {
+      baseline.begin(with: round.latencyMin)
+      isExploring = widest.wasExploring
+      return widest.width
+    }
+    return width - max(1, width / 8)
   }
 
   private mutating func grown(_ now: Int64) -> Int {

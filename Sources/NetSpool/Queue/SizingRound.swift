@@ -65,6 +65,9 @@ struct SizingBaseline: Sendable {
     return isOver && !isFirst
   }
 
+  /// What is asked now never takes less.
+  mutating func begin(with latency: Double) { (current.latency, previous.latency) = (latency, .infinity) }
+
   /// How many times longer this body took than the quickest of about its size, per byte; nil when it is too
   /// short to tell. Sizes are told apart in steps of four, as short bodies never reach the speed of long ones.
   mutating func stretch(of body: OriginSizing.Transport) -> Double? {

@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 @Suite("A body as an image")
 struct NetworkImageTests {
@@ -23,5 +24,18 @@ struct NetworkImageTests {
 
   @Test(arguments: ["", "<html>404</html>", "{}"]) func `is nil of other bodies`(_ text: String) {
     #expect(NetworkImage(body(Array(text.utf8))) == nil)
+  }
+
+  @Test func `that is none, or a part of one, says which by the cause of its error`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/none", .text("hello"))
+      origin.on("/cut", .bytes(Array(Thumbnail.png(7).dropLast()), type: "image/png"))
+      for (path, cause) in [("/none", NetworkError.Cause.notAnImage), ("/cut", .imageTruncated)] {
+        let error = await #expect(throws: NetworkError.self) {
+          _ = try await engine.image(at: origin.url(path))
+        }
+        #expect(error?.code == .decodeFailed && error?.cause == cause)
+      }
+    }
   }
 }

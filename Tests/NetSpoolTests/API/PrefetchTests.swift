@@ -4,6 +4,21 @@ import Testing
 
 @testable import TestSupport
 
+/// URLs that are made where they are pulled.
+private struct Numbered: Sequence, IteratorProtocol, Sendable {
+  private let count: Int
+  private var number = 0
+  private let url: @Sendable (Int) -> String
+
+  init(count: Int = .max, url: @escaping @Sendable (Int) -> String) { (self.count, self.url) = (count, url) }
+
+  mutating func next() -> String? {
+    guard number < count else { return nil }
+    defer { number += 1 }
+    return url(number)
+  }
+}
+
 struct PrefetchTests {
   @Test func `every URL has its outcome, and no more are pulled than fit`() async throws {
     let count = LongRun.isOn ? 100_000 : 2_000
@@ -14,7 +29,7 @@ struct PrefetchTests {
       let done = Counter()
       let most = Counter()
       let base = origin.url("/")
-      let urls = (0..<count).lazy.map { number in
+      let urls = Numbered(count: count) { number in
         most.raise(to: pulled.add() - done.value)
         return number % 50 == 0 ? "ftp://nonsense" : base + "\(number)"
       }
@@ -37,7 +52,7 @@ struct PrefetchTests {
       origin.on(prefix: "/", .text("1234"))
       let base = origin.url("/")
       let batch = Journal<NetworkBatch>()
-      let urls = (0...).lazy.map { number in
+      let urls = Numbered { number in
         if number >= 3000 { batch.entries.first?.cancel() }
         return base + "\(number)"
       }
@@ -72,6 +87,21 @@ struct PrefetchTests {
     }
   }
 
+  /// A closure of a lazy sequence belongs to the actor that made it, and Swift stops the program when it runs elsewhere.
+  @MainActor @Test func `the sequence is pulled on the caller's actor`() async throws {
+    let origin = try ScriptedOrigin()
+    origin.fallback(.text("x"))
+    let engine = try NetworkEngine(url: origin.url(""))
+    var pulled = 0
+    let urls = (0..<600).lazy.map { number in
+      MainActor.assertIsolated()
+      pulled += 1
+      return "/\(number)"
+    }
+    let summary = await engine.prefetch(urls)
+    #expect(summary.succeeded == 600 && pulled == 600)
+  }
+
   @Test func `its batch ends with it`() async throws {
     try await withEngine { engine, origin in
       let outcome = Outcome()
@@ -85,7 +115,7 @@ struct PrefetchTests {
     try await withEngine { engine, origin in
       origin.fallback(.text("1234"))
       let (base, outcome) = (origin.url("/"), Outcome())
-      engine.prefetch((0...).lazy.map { base + "\($0)" }, completion: { outcome.set($0) })
+      engine.prefetch(Numbered { base + "\($0)" }, completion: { outcome.set($0) })
       #expect(await origin.waitForRequests(100))
       await engine.shutDown(deadline: .zero)
       #expect(await outcome.summary.wasCancelled)

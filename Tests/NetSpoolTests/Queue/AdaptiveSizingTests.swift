@@ -159,6 +159,29 @@ struct AdaptiveSizingTests {
     #expect(simulation.rate(after: simulation.seconds / 2) >= 100)
   }
 
+  /// Quick paths and slow ones: what the quick ones took says nothing of these.
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func `an origin whose answers take longer from now on is asked as much as before`(_ seed: UInt64) {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "quick", serviceSeconds: 0.001), seed: seed)
+    simulation.run(seconds: 60, answersMax: 30)
+    simulation.server.origin.serviceSeconds = 0.1
+    let begin = simulation.seconds
+    simulation.run(seconds: 10)
+    #expect(simulation.limit >= 32, "seed \(seed)")
+    #expect(simulation.rate(after: begin) >= 150, "seed \(seed)")
+  }
+
+  /// Others are served by it, too: what waits for them does not come sooner where less is asked.
+  @Test func `an origin that became slow keeps a part of its width`() {
+    var simulation = SizingSimulation(
+      SimulatedOrigin(description: "16 workers", serviceSeconds: 0.02, workers: 16), seed: 1)
+    simulation.run(seconds: 10)
+    simulation.server.origin.serviceSeconds = 0.2
+    simulation.run(seconds: 10)
+    #expect((8...32).contains(simulation.limit))
+  }
+
   @Test func `a crowded origin is not flooded as time goes by`() {
     var simulation = SizingSimulation(Self.cases[2].origin)
     for _ in 0..<4 {
