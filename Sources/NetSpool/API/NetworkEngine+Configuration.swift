@@ -156,14 +156,15 @@ extension NetworkEngine {
     /// The system's authorities, no pin.
     public init() {}
     /// A PEM bundle of authorities instead of all of the system's; nil, the default: the bundle that the environment
-    /// names in `SSL_CERT_FILE` (openssl-env(7)), or the system's. It is read once a day at most. One that cannot be
-    /// read refuses every connection (`.tlsRejected`, `trustStore`); there is no fall-back. What the file holds when the
-    /// engine is made says which engines it shares connections and cached answers with. What is no regular file is refused when the engine is made, `.invalidConfiguration` (`tls.caFile`, or `SSL_CERT_FILE`).
+    /// names in `SSL_CERT_FILE` (openssl-env(7)), or the system's, which is read once a day at most. What the file holds when the
+    /// engine is made counts for as long as the engine lives, and says which engines it shares connections and cached answers
+    /// with. One that cannot be read, or has no certificate, refuses every connection (`.tlsRejected`, `trustStore`); there is
+    /// no fall-back. What is no regular file is refused when the engine is made, `.invalidConfiguration` (`tls.caFile`, or
+    /// `SSL_CERT_FILE`).
     public var caFile: String?
     /// A folder of authorities by their hashes (openssl-rehash(1)), beside `caFile` or alone, instead of all of the
     /// system's; nil, the default: the one that the environment names in `SSL_CERT_DIR` if it names no `SSL_CERT_FILE`,
-    /// else none. It is looked into for each authority that has not been met in the last day; with another TLS library
-    /// than OpenSSL, for each new connection.
+    /// else none. It is read as `caFile` is.
     public var caPath: String?
     /// The public key that must be there: `sha256//<base64>`, several with `;` (CURLOPT_PINNEDPUBLICKEY(3)). Anything else,
     /// and with a `host` whose `scheme` is `.http`: `.invalidConfiguration`.

@@ -44,8 +44,8 @@ extension NetworkEngine {
   /// The same with closures; returns at once.
   ///
   /// - Parameters:
-  ///   - urls: as above. Pulled on a thread of its own, so a lazy sequence whose closure belongs to an actor is for the form that
-  ///     waits.
+  ///   - urls: as above. Pulled on a thread of its own. What `lazy.map` makes is not `Sendable`: without `await` Swift takes the
+  ///     `map` that makes all of them first.
   ///   - each: after every URL, on the delivery target.
   ///   - completion: once, at the end, on the delivery target.
   @discardableResult

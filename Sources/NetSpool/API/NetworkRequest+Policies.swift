@@ -170,7 +170,8 @@ extension NetworkRequest {
     ///   - statuses: those that are worth another attempt.
     ///   - methods: those whose requests are repeated, and no others. One that is not idempotent, as `.post`, is sent again
     ///     after such a status, after a time-out, and when nothing of it was sent: the origin may get it twice. Nil, the
-    ///     default: the idempotent ones (RFC 9110 section 9.2.2), and all with an `idempotencyKey`.
+    ///     default: the idempotent ones (RFC 9110 section 9.2.2), and all with an `idempotencyKey`. The silent repeat of
+    ///     `deadConnection` goes by these in any case.
     public static func attempts(
       _ count: Int, pause: Duration = .milliseconds(500), pauseMax: Duration = .seconds(30),
       statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504], methods: Set<Method>? = nil

@@ -22,8 +22,7 @@ extension AnswerScope.Reach {
   private static func trust(_ tls: TLSSettings) -> [Fact] {
     var facts: [Fact] = []
     if case .files(let bundle, let folder) = tls.trust {
-      if let bundle { facts.append(["caFile", bundle, FileDigest.text(of: bundle)]) }
-      if let folder { facts.append(["caPath", folder, FileDigest.text(ofAuthoritiesIn: folder)]) }
+      facts.append(["authorities", bundle ?? "", folder ?? "", tls.authorities?.digest ?? ""])
     }
     if let pin = tls.pinnedPublicKey { facts.append(["pinnedPublicKey", pin]) }
     if tls.requiresAlternativeName { facts.append(["requiresSubjectAlternativeName"]) }

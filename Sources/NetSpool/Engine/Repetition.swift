@@ -27,19 +27,24 @@ struct Repetition {
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,
       retryAfter: head?.retryAfter, secondsLeft: operation.secondsLeft(request, transfer),
       isPaced: cause == .status(429) && origin.sizing.heedsRefusals)
-    let policy = Self.policy(of: operation, request)
+    let policy = Self.policy(of: operation, request) { $0.repeats(cause, after: attempts, request.method) }
     let random = Double.random(in: 0..<1, using: &random)
     let decision = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
     if case .retry(let seconds) = decision { return seconds }
     return nil
   }
 
-  /// The most patient policy of the operations that share the exchange.
-  static func policy(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkRequest.Retry {
+  /// The most patient policy of the operations that share the exchange, of those that want what has happened repeated if there
+  /// are such.
+  static func policy(
+    of operation: NetworkOperation, _ request: NetworkRequest,
+    wanting: (NetworkRequest.Retry) -> Bool = { _ in true }
+  ) -> NetworkRequest.Retry {
     let own = request.retry.over(operation.engine.configuration.retry)
     if operation.loop.waitersLeft == 0 { return own }
     let policies = operation.recipients.map { $0.sent.retry.over($0.engine.configuration.retry) }
-    return policies.max { $0.attempts(request.method) < $1.attempts(request.method) } ?? own
+    let wanted = policies.filter(wanting)
+    return (wanted.isEmpty ? policies : wanted).max { $0.attemptsMax < $1.attemptsMax } ?? own
   }
 
   /// Returns the operations that share an exchange and want no other attempt.

@@ -3,27 +3,12 @@ internal import Synchronization
 
 /// What files hold, in hexadecimal digits: to notice that they say something else than before.
 enum FileDigest {
-  /// Each engine asks for its bundle of authorities, some 200 KB that seldom change: a file is read once.
+  /// Each request with a certificate of its own asks for it, and it seldom changes: a file is read once.
   private static let known = Mutex<[FileVersion: [UInt8]]>([:])
 
   /// SHA-256 of a file's content; empty where there is no regular file to read. Of longer ones than 64 MiB only the
   /// beginning is read.
   static func text(of path: String) -> String { Hexadecimal.text(content(of: path) ?? []) }
-
-  /// The same of all certificates and lists of revoked ones in a folder, by the names that openssl-rehash(1) gives them.
-  static func text(ofAuthoritiesIn folder: String) -> String {
-    var digest = SHA256()
-    for name in SystemText.names(inDirectory: folder).sorted() where isHash(name) {
-      digest.update((Array(name.utf8) + [0] + (content(of: "\(folder)/\(name)") ?? [])).rawBytes)
-    }
-    return Hexadecimal.text(digest.finish())
-  }
-
-  /// `1a2b3c4d.0`, `1a2b3c4d.r0`.
-  private static func isHash(_ name: String) -> Bool {
-    let parts = name.utf8.split(separator: UInt8(ascii: "."))
-    return parts.count == 2 && parts[0].count == 8 && parts[0].allSatisfy { Hexadecimal.value($0) != nil }
-  }
 
   private static let bytesMax = 64 << 20
   private static let filesMax = 512

@@ -110,6 +110,29 @@ struct CoalescingTests {
     }
   }
 
+  @Test(arguments: [true, false]) func `each has the attempts that its own policy wants`(
+    _ isFirstPatient: Bool
+  )
+    async throws
+  {
+    try await withEngine { engine, origin in
+      let asked = Counter()
+      origin.on("/a") { _ in asked.add() == 1 ? .status(503) : .text("late") }
+      origin.hold("/a")
+      let statuses: [Set<Int>] = [[404], [503]]
+      let operations = statuses.map { statuses in
+        engine.operation(path: "/a").configure {
+          $0.retry = .attempts(3, pause: .milliseconds(1), statuses: statuses)
+        }
+      }
+      engine.enqueue(isFirstPatient ? operations.reversed() : operations)
+      #expect(await origin.waitForRequests(1))
+      origin.release("/a")
+      #expect(await operations[0].end().code == .status)
+      #expect(await operations[1].end().text == "late")
+    }
+  }
+
   @Test func `requests that differ in what the origin may see are never shared`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a") { request in

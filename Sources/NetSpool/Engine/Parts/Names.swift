@@ -117,7 +117,7 @@ final class Names {
     let waiting = reading[id] ?? WaitList()
     if reading.updateValue(waiting, forKey: id) == nil {
       let (port, me) = (context.port, LoopReference(self))
-      authorities.read {
+      authorities.prepare {
         port.perform(of: QueueDriver.Command.house) { _ in me.object?.didRead(id) }
       }
     }

@@ -38,9 +38,10 @@ struct HandleSettings: Sendable {
 
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
-  /// By which its connections are verified, to the origin or to a proxy; nil: none is.
+  /// By which its connections are verified, to the origin or to a proxy; nil: none is, or libcurl reads them.
   func authorities(isSecure: Bool) -> Authorities? {
-    isSecure && tls.verifies || proxy(isSecure: isSecure)?.isSecure == true ? tls.authorities : nil
+    guard Authorities.areLent else { return nil }
+    return isSecure && tls.verifies || proxy(isSecure: isSecure)?.isSecure == true ? tls.authorities : nil
   }
 
   /// A connection may turn out to be HTTP/2, or is.
@@ -128,7 +129,7 @@ enum ConnectionChoice: Sendable, Hashable {
 struct TLSSettings: Sendable, Hashable {
   /// The authorities whose word counts.
   var trust = TrustStore.system
-  /// The same, read; nil: libcurl reads them.
+  /// The same, with what they hold.
   var authorities: Authorities?
   /// `sha256//…;sha256//…` (CURLOPT_PINNEDPUBLICKEY).
   var pinnedPublicKey: String?

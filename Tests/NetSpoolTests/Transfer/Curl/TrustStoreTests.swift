@@ -108,6 +108,7 @@ struct TrustStoreTests {
       return try NetworkEngine(configuration: configuration)
     }
     let opened = try OpenedFile(bundle)
+    // When the engines are made, and never again.
     await withTaskGroup(of: String?.self) { group in
       for engine in engines + engines {
         group.addTask {
@@ -116,41 +117,60 @@ struct TrustStoreTests {
       }
       for await text in group { #expect(text == "hello\n") }
     }
-    #expect(opened.count == 1)
-  }
-
-  @Test func `is read again where another file has come in its place`() throws {
-    let folder = try TestFolder()
-    let bundle = try folder.write("ca.pem", [])
-    let first = try #require(Authorities.of(.files(bundle: bundle, folder: nil)))
-    #expect(Authorities.of(.files(bundle: bundle, folder: nil)) === first)
-    #expect(Authorities.of(.files(bundle: bundle, folder: folder.path)) !== first)
-    _ = try folder.write("new.pem", [])
-    let renamed = unsafe rename(folder.path + "/new.pem", bundle)
-    #expect(renamed == 0)
-    #expect(Authorities.of(.files(bundle: bundle, folder: nil)) !== first)
-  }
-
-  @Test func `that cannot be read is tried again after a second, and one that was is good for a day`()
-    async throws
-  {
-    let folder = try TestFolder()
-    let authorities = Authorities(bundle: folder.path + "/ca.pem", folder: nil)
-    #expect(!authorities.areReady(now: MonotonicClock.now))
-    await withCheckedContinuation { continuation in authorities.read { continuation.resume() } }
-    // Connections are refused, and need not wait for it.
-    #expect(authorities.areReady(now: MonotonicClock.now))
-    let later = MonotonicClock.now + 1_000_000
-    #expect(!authorities.areReady(now: later))
-    let origin = try ScriptedOrigin(tls: .selfSigned)
-    _ = try folder.write("ca.pem", Array((origin.certificateAuthority ?? "").utf8))
-    await withCheckedContinuation { continuation in authorities.read { continuation.resume() } }
-    let opened = try OpenedFile(folder.path + "/ca.pem")
-    #expect(authorities.areReady(now: later + 86_000_000_000))
     #expect(opened.count == 0)
-    // A day later they are read again, and are good meanwhile.
-    #expect(authorities.areReady(now: later + 86_400_000_000))
-    #expect(await until { opened.count == 1 })
+  }
+
+  @Test func `counts with what it holds when the engine is made`() async throws {
+    let (one, other) = (try ScriptedOrigin(tls: .selfSigned), try ScriptedOrigin(tls: .selfSigned))
+    let folder = try TestFolder()
+    let bundle = try folder.write("ca.pem", one.certificateAuthority ?? "")
+    for origin in [one, other] { origin.fallback(.text("hello")) }
+    var status = stat()
+    _ = unsafe stat(bundle, &status)
+    func engine() throws -> NetworkEngine {
+      var configuration = NetworkEngine.Configuration()
+      configuration.tls.caFile = bundle
+      return try NetworkEngine(configuration: configuration)
+    }
+    func text(_ engine: NetworkEngine, _ origin: ScriptedOrigin) async -> String? {
+      try? await engine.response(for: NetworkRequest(url: origin.url("/"))).text
+    }
+    let first = try engine()
+    // Written anew in its place, as old as it was.
+    _ = try folder.write("ca.pem", other.certificateAuthority ?? "")
+    var times = [status.st_atim, status.st_mtim]
+    let isOld = unsafe utimensat(AT_FDCWD, bundle, &times, 0) == 0
+    #expect(isOld)
+    let second = try engine()
+    #expect(await text(first, one) == "hello")
+    #expect(await text(first, other) == nil)
+    #expect(await text(second, other) == "hello")
+    #expect(await text(second, one) == nil)
+    #expect(Authorities.of(.files(bundle: bundle, folder: nil)) === second.handleSettings.tls.authorities)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `that is a pipe in a folder is waited for by none`() async throws {
+    let origin = try ScriptedOrigin(tls: .selfSigned)
+    let folder = try TestFolder()
+    let made = unsafe mkfifo(folder["12345678.0"], 0o600)
+    try #require(made == 0)
+    var configuration = NetworkEngine.Configuration()
+    configuration.tls.caPath = folder.path
+    let engine = try NetworkEngine(configuration: configuration)
+    let error = await #expect(throws: NetworkError.self) {
+      _ = try await engine.response(for: NetworkRequest(url: origin.url("/")))
+    }
+    #expect(error?.cause == .trustStore)
+  }
+
+  @Test func `of a user is read once, and what has none is not read again`() async throws {
+    let origin = try ScriptedOrigin(tls: .selfSigned)
+    for (text, isGood) in [(origin.certificateAuthority ?? "", true), ("garbage", false), ("", false)] {
+      let authorities = Authorities(Array(text.utf8))
+      #expect(!authorities.areReady(now: MonotonicClock.now))
+      await withCheckedContinuation { continuation in authorities.prepare { continuation.resume() } }
+      #expect(authorities.areReady(now: MonotonicClock.now + 90_000_000_000), "\(isGood)")
+    }
   }
 
   @Test func `that has refused an origin three times is not asked again for a second`() async throws {
