@@ -68,8 +68,8 @@ final class Authorities: Sendable, Hashable {
       defer {
         if new != 0 { state.store = new }
         (state.isReading, state.waiting) = (false, [])
-        let time = content != nil ? .max - MonotonicClock.now : new == 0 ? Self.failedTime : Self.freshTime
-        due.store(MonotonicClock.now + time, ordering: .releasing)
+        let again = MonotonicClock.now + (new == 0 ? Self.failedTime : Self.freshTime)
+        due.store(content == nil ? again : .max, ordering: .releasing)
       }
       return (new == 0 ? 0 : state.store, state.waiting)
     }
