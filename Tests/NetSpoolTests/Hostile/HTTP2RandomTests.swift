@@ -47,8 +47,8 @@ import Testing
         #expect(endings.allSatisfy { $0.count == 1 }, "seed \(seed)")
         connections = server.connections("random")
       }
-      // What a sanitizer slows down fails by its limit.
-      #expect(isSanitized || whole > count / 4 && failed > count / 4, "\(whole) whole, \(failed) failed")
+      // What a sanitizer slows down fails by its limit, and on a busy machine a little more does than elsewhere.
+      #expect(isSanitized || whole > count / 8 && failed > count / 4, "\(whole) whole, \(failed) failed")
       print("http2: seed \(seed), \(connections) connections, \(whole) whole, \(failed) failed")
     }
   }
