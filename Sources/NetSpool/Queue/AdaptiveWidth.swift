@@ -93,6 +93,7 @@ struct AdaptiveWidth: Sendable {
 
   /// Sets the width and begins the next round.
   mutating func resize(to newWidth: Int) {
+    widthBefore = width
     width = min(max(newWidth, 1), maximum)
     round = SizingRound()
   }
@@ -133,6 +134,7 @@ extension AdaptiveWidth {
   /// Without this the width of a crowded origin creeps up minute after minute.
   private mutating func measureAgain() {
     isExploring = true
+    crowd = nil
     resize(to: width / 2)
   }
 
@@ -146,26 +148,22 @@ extension AdaptiveWidth {
     let wasExploring = isExploring
     if !isNearBest { isExploring = false }
     if !isCrowded { crowd = nil }
-    let next = isCrowded ? shrunk(wasExploring) : isNearBest && round.isSaturated ? grown(now) : width
-    widthBefore = width
+    let next = isCrowded ? shrunk(wasExploring, now) : isNearBest && round.isSaturated ? grown(now) : width
     resize(to: next)
   }
 
   /// A queue of ours is as long as we are wide.
-  private mutating func shrunk(_ wasExploring: Bool) -> Int {
+  private mutating func shrunk(_ wasExploring: Bool, _ now: Int64) -> Int {
     var widest = crowd ?? (widthBefore, round.latencyMin, wasExploring)
     if widthBefore > widest.width { (widest.width, widest.latency) = (widthBefore, round.latencyMin) }
-    crowd = widest
-    guard round.stretch <= 2, width == 1 || widthBefore * 4 <= widest.width * 3 else {
+    let isTold = round.stretch <= 2 && (width == 1 || widthBefore * 4 <= widest.width * 3)
+    crowd = isTold ? nil : widest
+    guard isTold, width == 1 || round.latencyMin > widest.latency * 0.9 else {
       return width - max(1, width / 8)
     }
-    crowd = nil
-    if width == 1 || round.latencyMin > widest.latency * 0.9 {
-      baseline.begin(with: round.latencyMin)
-      isExploring = widest.wasExploring
-      return widest.width
-    }
-    return width - max(1, width / 8)
+    baseline.begin(with: round.latencyMin)
+    isExploring = widest.wasExploring
+    return ceiling.limit(widest.width, from: width, now)
   }
 
   private mutating func grown(_ now: Int64) -> Int {
@@ -223,6 +221,7 @@ extension AdaptiveWidth {
     narrowestOfBurst = max(1, newWidth)
     narrowedAt = now
     answersSinceNarrowing = 0
+    crowd = nil
     resize(to: newWidth)
   }
 }
