@@ -37,8 +37,7 @@ struct ImagesBench {
 
   func useCache() throws {
     guard let folder else { throw PartFailure("no folder") }
-    var configuration = CacheConfiguration()
-    configuration.directory = folder["cache"]
+    let configuration = CacheConfiguration(directory: folder["cache"])
     try engine.useCache(configuration) { [clock] in clock.value }
   }
 

@@ -115,8 +115,7 @@ import Testing
     for change in changes {
       for count in Self.counts {
         let folder = try TestFolder()
-        var cache = CacheConfiguration()
-        cache.directory = folder.path
+        var cache = CacheConfiguration(directory: folder.path)
         change(&cache, count)
         try await withEngine { engine, origin in
           origin.fallback(.text("ok").header("Cache-Control", "max-age=60"))

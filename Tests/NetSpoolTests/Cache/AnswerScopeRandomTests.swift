@@ -115,9 +115,7 @@ import Testing
       let hasJar = random.chance(20)
       if hasJar { configuration.cookies = .inMemory }
       let engine = try NetworkEngine(host: hasAccount ? "127.0.0.1" : nil, configuration: configuration)
-      var cache = CacheConfiguration()
-      cache.directory = folder + "/cache"
-      try engine.useCache(cache)
+      try engine.useCache(.init(directory: folder + "/cache"))
       return Guest(
         engine: engine, trust: trust, egress: egress, way: way, account: configuration.credentials,
         jar: hasJar ? number : nil)

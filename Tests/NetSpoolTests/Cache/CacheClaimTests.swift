@@ -287,11 +287,10 @@ import Testing
     settings.claimSilenceMax = silenceMax
     settings.match = EngineCache.match
     let store = try CacheStore.open(settings)
-    var configuration = NetworkEngine.Configuration()
-    (configuration.scheme, configuration.port, configuration.queue) = (.http, port, try NetworkQueue())
-    let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
-    var cache = CacheConfiguration()
-    cache.directory = path
+    let engine = try NetworkEngine(host: "127.0.0.1", on: NetworkQueue()) {
+      ($0.scheme, $0.port) = (.http, port)
+    }
+    var cache = CacheConfiguration(directory: path)
     cache.coalescesAcrossProcesses = coalesces
     try engine.useCache(cache)
     withExtendedLifetime(store) {}

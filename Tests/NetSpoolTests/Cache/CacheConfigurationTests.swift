@@ -7,36 +7,26 @@ import Testing
 
 /// A cache that cannot be is an error, never silently none.
 struct CacheConfigurationTests {
-  struct Mistake: Sendable, CustomTestStringConvertible {
-    let name: String
-    let make: @Sendable (inout CacheConfiguration) -> Void
-    var testDescription: String { name }
-    init(_ name: String, _ make: @escaping @Sendable (inout CacheConfiguration) -> Void) {
-      self.name = name
-      self.make = make
-    }
-  }
-
-  static let mistakes = [
-    Mistake("bytesMax") { $0.bytesMax = 0 }, Mistake("bytesMax") { $0.bytesMax = -1 },
-    Mistake("bodyBytesMax") { $0.bodyBytesMax = -1 },
-    Mistake("namespace") { $0.namespace = "" }, Mistake("namespace") { $0.namespace = "a/b" },
-    Mistake("namespace") { $0.namespace = ".." },
-    Mistake("namespace") { $0.namespace = String(repeating: "a", count: 65) },
-    Mistake("namespaceBytesMax") { $0.namespaceBytesMax = -1 },
-    Mistake("residentBytesMax") { $0.residentBytesMax = -1 }, Mistake("directory") { $0.directory = "" },
-    Mistake("directory") { $0.directory = "a\u{0}b" },
-  ]
-
-  @Test(arguments: mistakes) func `a setting that makes no sense`(_ mistake: Mistake) throws {
+  @Test func `a setting that makes no sense`() throws {
+    let mistakes: [(name: String, make: (inout CacheConfiguration) -> Void)] = [
+      ("bytesMax", { $0.bytesMax = 0 }), ("bytesMax", { $0.bytesMax = -1 }),
+      ("bodyBytesMax", { $0.bodyBytesMax = -1 }),
+      ("namespace", { $0.namespace = "" }), ("namespace", { $0.namespace = "a/b" }),
+      ("namespace", { $0.namespace = ".." }),
+      ("namespace", { $0.namespace = String(repeating: "a", count: 65) }),
+      ("namespaceBytesMax", { $0.namespaceBytesMax = -1 }),
+      ("residentBytesMax", { $0.residentBytesMax = -1 }), ("directory", { $0.directory = "" }),
+      ("directory", { $0.directory = "a\u{0}b" }),
+    ]
     let folder = try TestFolder()
-    var settings = CacheConfiguration()
-    settings.directory = folder.path
-    mistake.make(&settings)
-    let engine = try NetworkEngine(host: "127.0.0.1")
-    let error = failure(of: engine, settings)
-    #expect(error?.code == .invalidConfiguration && error?.reason == mistake.name)
-    #expect(engine.cacheStatistics == nil)
+    for (index, mistake) in mistakes.enumerated() {
+      var settings = CacheConfiguration(directory: folder.path)
+      mistake.make(&settings)
+      let engine = try NetworkEngine(host: "127.0.0.1")
+      let error = failure(of: engine, settings)
+      #expect(error?.code == .invalidConfiguration && error?.reason == mistake.name, "\(index)")
+      #expect(engine.cacheStatistics == nil, "\(index)")
+    }
   }
 
   @Test func `a name of a directory that cannot be one`() throws {
@@ -52,8 +42,7 @@ struct CacheConfigurationTests {
   @Test func `a directory that cannot be used, and then one that can`() throws {
     let folder = try TestFolder()
     let engine = try NetworkEngine(host: "127.0.0.1")
-    var settings = CacheConfiguration()
-    settings.directory = "/proc/netspool"
+    var settings = CacheConfiguration(directory: "/proc/netspool")
     let missing = failure(of: engine, settings)
     #expect(missing?.code == .storeOpenFailed && missing?.reason != nil)
     settings.directory = folder.path + "/open"
@@ -74,8 +63,7 @@ struct CacheConfigurationTests {
       origin.on("/a", .text("a").header("Cache-Control", "max-age=100"))
       _ = await engine.fetch("/a")
       let folder = try TestFolder()
-      var other = CacheConfiguration()
-      other.directory = folder.path
+      var other = CacheConfiguration(directory: folder.path)
       other.defaultPolicy = .noStore
       try engine.useCache(other)
       #expect(await engine.fetch("/a").response?.source == .cache)
@@ -90,9 +78,7 @@ struct CacheConfigurationTests {
       origin.hold("/a")
       let early = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
-      var settings = CacheConfiguration()
-      settings.directory = folder.path
-      try engine.useCache(settings)
+      try engine.useCache(.init(directory: folder.path))
       origin.release("/a")
       #expect(await early.end().response?.source == .network)
       _ = await engine.fetch("/a")

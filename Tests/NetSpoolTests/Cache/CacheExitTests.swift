@@ -17,8 +17,7 @@ import Testing
   }
 
   static func makeEngine(_ folder: String) throws -> NetworkEngine {
-    var cache = CacheConfiguration()
-    cache.directory = folder
+    let cache = CacheConfiguration(directory: folder)
     let engine = try NetworkEngine()
     try engine.useCache(cache)
     return engine

@@ -26,8 +26,7 @@ func withCache(
 ) async throws {
   let folder = try TestFolder()
   let clock = WallClockHand()
-  var configuration = CacheConfiguration()
-  configuration.directory = folder.path
+  var configuration = CacheConfiguration(directory: folder.path)
   configuration.lookPatience = 60_000_000
   configuration.rules = rules
   configuration.defaultPolicy = policy

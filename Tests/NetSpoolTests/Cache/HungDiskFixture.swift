@@ -50,9 +50,7 @@ func withStoppableDisk(
     if let patience { settings.lookPatience = patience }
   }
   try await withEngine { engine, origin in
-    var configuration = CacheConfiguration()
-    configuration.directory = folder.path
-    try engine.useCache(configuration)
+    try engine.useCache(.init(directory: folder.path))
     origin.on("/other", .text("other"))
     let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.delivery = .loopThread }
     #expect(await other.fetch("/other").text == "other")
@@ -93,8 +91,7 @@ extension NetworkEngine {
 
   /// The same cache for another engine.
   var sharedCache: CacheConfiguration {
-    var configuration = CacheConfiguration()
-    configuration.directory = cache?.store.settings.directory
+    let configuration = CacheConfiguration(directory: cache?.store.settings.directory)
     return configuration
   }
 }

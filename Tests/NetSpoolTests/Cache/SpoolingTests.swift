@@ -105,8 +105,7 @@ struct SpoolingTests {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       try await withEngine(alone: true) { engine, origin in
-        var settings = CacheConfiguration()
-        settings.directory = folder.path
+        var settings = CacheConfiguration(directory: folder.path)
         settings.bodyBytesMax = 64 << 20
         try engine.useCache(settings)
         let count = 48 << 20

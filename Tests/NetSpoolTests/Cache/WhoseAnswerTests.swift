@@ -142,9 +142,7 @@ import Testing
   ) async throws {
     let folder = try TestFolder()
     try await withEngine(configure) { engine, origin in
-      var cache = CacheConfiguration()
-      cache.directory = folder.path
-      try engine.useCache(cache)
+      try engine.useCache(.init(directory: folder.path))
       try await body(engine, origin)
     }
   }

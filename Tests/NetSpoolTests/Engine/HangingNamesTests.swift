@@ -27,10 +27,8 @@ import Testing
   /// Another engine has asked for the same name, behind more names than it may have looked up at once.
   @Test func `a name is found for one engine while another's names hang`() async throws {
     try await withHangingNames { queue, origin, hangs in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      let hanging = try NetworkEngine(configuration: configuration)
-      let other = try NetworkEngine(configuration: configuration)
+      let hanging = try NetworkEngine(on: queue)
+      let other = try NetworkEngine(on: queue)
       var operations = (0..<20).map { hanging.operation(url: origin.url("/", host: "hanging\($0).test")) }
       operations.append(hanging.operation(url: origin.url("/", host: "both.test")))
       hanging.enqueue(operations)

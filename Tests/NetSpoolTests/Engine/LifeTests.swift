@@ -72,12 +72,8 @@ struct LifeTests {
   private func cachingEngine(
     on queue: NetworkQueue, _ directory: String
   ) async throws -> (Variable<NetworkEngine?>, CacheStoreCore) {
-    var configuration = NetworkEngine.Configuration()
-    configuration.queue = queue
-    let engine = try NetworkEngine(configuration: configuration)
-    var settings = CacheConfiguration()
-    settings.directory = directory
-    try engine.useCache(settings)
+    let engine = try NetworkEngine(on: queue)
+    try engine.useCache(.init(directory: directory))
     let store = try #require(engine.cache?.store)
     store.put(StoreKey([1]), namespace: "n", metadata: [], body: [1])
     await blocking { store.flush() }
@@ -115,9 +111,7 @@ struct LifeTests {
       let queue = try NetworkQueue()
       func use() async throws {
         let engine = try NetworkEngine(to: origin, on: queue)
-        var settings = CacheConfiguration()
-        settings.directory = path
-        try engine.useCache(settings)
+        try engine.useCache(.init(directory: path))
         _ = await engine.get("/a").end()
       }
       try await use()

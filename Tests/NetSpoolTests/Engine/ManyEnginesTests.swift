@@ -64,8 +64,7 @@ private final class Order: Sendable {
               // Given one that works, with a cache, and is dropped at once
               let guest = try NetworkEngine(to: origin, on: queue)
               if number % 4 == part {
-                var cache = CacheConfiguration()
-                cache.directory = folder["cache"]
+                let cache = CacheConfiguration(directory: folder["cache"])
                 try await blocking { [cache] in try guest.useCache(cache) }
               }
               let operation = guest.operation(path: "/body", parameters: ["n": "\(part) \(number % 5)"])
@@ -164,9 +163,7 @@ private final class Order: Sendable {
     }
     try await withEngine({ $0.delivery = .loopThread }, queue: narrow) { engine, origin in
       origin.on("/", .text("ok"))
-      var configuration = NetworkEngine.Configuration()
-      (configuration.queue, configuration.delivery) = (engine.configuration.queue, .loopThread)
-      let guest = try NetworkEngine(configuration: configuration)
+      let guest = try NetworkEngine(on: engine.configuration.queue) { $0.delivery = .loopThread }
       let (queue, order) = (engine.configuration.queue, Order())
       // Given hosts that refuse, and one that answers, which all wait
       queue.isSuspended = true
@@ -195,9 +192,7 @@ private final class Order: Sendable {
     var settings = NetworkQueue.Configuration()
     settings.loops = .fixed(1)  // each of several has turns of its own
     let queue = try NetworkQueue(configuration: settings)
-    var configuration = NetworkEngine.Configuration()
-    (configuration.queue, configuration.delivery) = (queue, .loopThread)
-    let engine = try NetworkEngine(configuration: configuration)
+    let engine = try NetworkEngine(on: queue) { $0.delivery = .loopThread }
     // Given 200 hosts that refuse, all with a place
     queue.isSuspended = true
     let begun = Counter()

@@ -46,12 +46,11 @@ struct ToxicTests {
   }
 
   private static func makeEngine(to proxy: FaultProxy, on queue: NetworkQueue) throws -> NetworkEngine {
-    var configuration = NetworkEngine.Configuration()
-    (configuration.scheme, configuration.port, configuration.queue) = (.http, proxy.port, queue)
-    configuration.retry = .none
-    configuration.timeouts = .patient
-    configuration.timeouts.headers = .seconds(3)
-    return try NetworkEngine(host: "127.0.0.1", configuration: configuration)
+    try NetworkEngine(host: "127.0.0.1", on: queue) {
+      ($0.scheme, $0.port, $0.retry) = (.http, proxy.port, .none)
+      $0.timeouts = .patient
+      $0.timeouts.headers = .seconds(3)
+    }
   }
 
   private static func makeOperations(_ engine: NetworkEngine, _ row: ToxicRow, _ folder: TestFolder)

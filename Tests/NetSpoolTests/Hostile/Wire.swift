@@ -19,10 +19,7 @@ struct Wire: Sendable {
     var settings = NetworkQueue.Configuration()
     if let loops { settings.loops = loops }
     queue = try NetworkQueue(configuration: settings)
-    var configuration = NetworkEngine.Configuration()
-    configuration.queue = queue
-    configure(&configuration)
-    engine = try NetworkEngine(configuration: configuration)
+    engine = try NetworkEngine(on: queue, configure)
   }
 
   func operation(_ path: String, _ method: NetworkRequest.Method = .get) -> NetworkOperation {

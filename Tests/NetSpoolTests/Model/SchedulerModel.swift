@@ -73,8 +73,7 @@ final class SchedulerModel {
     configuration.timeouts.stall = .seconds(1)
     engines = try [NetworkEngine(configuration: configuration), NetworkEngine(configuration: configuration)]
     if let cache {
-      var settings = CacheConfiguration()
-      settings.directory = cache
+      let settings = CacheConfiguration(directory: cache)
       let timeline = ModelTime(timeline)
       try engines[1].useCache(settings, now: { timeline.milliseconds })
     }

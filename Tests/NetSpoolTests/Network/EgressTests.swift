@@ -80,12 +80,7 @@ struct EgressTests {
   }
 
   @Test func `no rule holds behind a proxy`() {
-    var configuration = NetworkEngine.Configuration()
-    configuration.egress = .publicOnly
-    configuration.proxy = "http://127.0.0.1:3128"
-    do throws(NetworkError) {
-      _ = try NetworkEngine(configuration: configuration)
-      Issue.record("the engine was made")
-    } catch { #expect(error.code == .invalidConfiguration && error.reason == "egress behind a proxy") }
+    let error = NetworkEngine.refusal { ($0.egress, $0.proxy) = (.publicOnly, "http://127.0.0.1:3128") }
+    #expect(error?.code == .invalidConfiguration && error?.reason == "egress behind a proxy")
   }
 }

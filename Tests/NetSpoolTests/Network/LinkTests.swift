@@ -20,12 +20,10 @@ struct LinkTests {
   ) async throws {
     let neighbour = try Neighbour()
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.scheme = .http
-      configuration.port = Int(Neighbour.port)
-      configuration.queue = queue
-      configuration.timeouts.connect = .seconds(2)
-      try await body(NetworkEngine(host: address, configuration: configuration), neighbour)
+      let engine = try NetworkEngine(host: address, on: queue) {
+        ($0.scheme, $0.port, $0.timeouts.connect) = (.http, Int(Neighbour.port), .seconds(2))
+      }
+      try await body(engine, neighbour)
     }
   }
 
@@ -63,9 +61,7 @@ struct LinkTests {
       try Namespace.ip("link set near0 up")
       try Namespace.ip("link set far0 up")
       try await withQueue { queue in
-        var configuration = NetworkEngine.Configuration()
-        configuration.queue = queue
-        let engine = try NetworkEngine(configuration: configuration)
+        let engine = try NetworkEngine(on: queue)
         let log = ReachabilityLog(of: engine)
         try #require(await engine.isReachableAtLast())
         try Namespace.ip("link set far0 down")
@@ -217,9 +213,7 @@ struct LinkTests {
     try await inside {
       let folder = try TestFolder()
       try await withNeighbour { engine, _ in
-        var cache = CacheConfiguration()
-        cache.directory = folder.path
-        try engine.useCache(cache)
+        try engine.useCache(.init(directory: folder.path))
         #expect(await engine.get("/").end().response?.source == .network)
         try Namespace.ip("link set near0 down")
         let answer = await engine.get("/").end().response

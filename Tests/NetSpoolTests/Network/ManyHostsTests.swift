@@ -20,10 +20,7 @@ struct ManyHostsTests {
     ) { queue in
       let origin = try ScriptedOrigin()
       origin.on("/", keepsConnections ? .text("ok") : .text("ok").header("Connection", "close"))
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.delivery = .loopThread
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue) { $0.delivery = .loopThread }
       queue.driver.eachLoop { $0.names.resolver = NameResolver { _ in ["127.0.0.1"] } }
       let clock = await LoopClock(queue)
       try await send(hosts: hosts, 0..<requests - measured, to: origin, engine)

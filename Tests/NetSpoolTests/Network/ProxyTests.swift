@@ -8,10 +8,9 @@ struct ProxyTests {
     let proxy = try ScriptedOrigin()
     proxy.fallback(.text("by proxy"))
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.proxy = NetworkEngine.Proxy(proxy.url("")).authenticated(user: "anna", password: "pass")
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue) {
+        $0.proxy = NetworkEngine.Proxy(proxy.url("")).authenticated(user: "anna", password: "pass")
+      }
       let operation = engine.operation(url: "http://netspool.invalid/a?b=c").setHeader("X-Own", "o")
       let ending = await engine.end(of: operation)
       #expect(ending.text == "by proxy", "\(ending) \(proxy.rejectedRequests)")
@@ -19,7 +18,7 @@ struct ProxyTests {
       #expect(
         request.target == "http://netspool.invalid/a?b=c" && request.header("Host") == "netspool.invalid")
       #expect(request.header("Proxy-Authorization") == "Basic YW5uYTpwYXNz")
-      #expect(!"\(operation) \(configuration)".contains("pass"))
+      #expect(!"\(operation) \(engine.configuration)".contains("pass"))
     }
   }
 
@@ -27,10 +26,7 @@ struct ProxyTests {
     let proxy = try ScriptedOrigin()
     proxy.fallback(Answer.text("who?", status: 407).header("Proxy-Authenticate", "Basic realm=p"))
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.proxy = NetworkEngine.Proxy(proxy.url(""))
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue) { $0.proxy = NetworkEngine.Proxy(proxy.url("")) }
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.code == .proxyFailed && ending.reason == "authentication")
       #expect(ending.error?.response?.text == "who?")
@@ -40,10 +36,7 @@ struct ProxyTests {
   @Test func `a proxy that is not there is a proxy failure`() async throws {
     let proxy = try ScriptedOrigin(starts: false)
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.proxy = NetworkEngine.Proxy(proxy.url(""))
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue) { $0.proxy = NetworkEngine.Proxy(proxy.url("")) }
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.code == .proxyFailed && ending.reason == "connect" && ending.error?.isRetrySafe == true)
     }
@@ -63,8 +56,6 @@ struct ProxyTests {
 
   @Test(arguments: ["socks4://p", "ftp://p", "http://p/path", "http://"])
   func `another kind is refused`(_ url: String) {
-    var configuration = NetworkEngine.Configuration()
-    configuration.proxy = NetworkEngine.Proxy(url)
-    #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+    #expect(NetworkEngine.refusal { $0.proxy = NetworkEngine.Proxy(url) } != nil)
   }
 }

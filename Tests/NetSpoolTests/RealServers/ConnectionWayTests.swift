@@ -126,18 +126,11 @@ struct ConnectionWayTests {
     ["a.example": []], ["a.example": ["nowhere"]], ["a.example/path": ["127.0.0.1"]], ["": ["127.0.0.1"]],
   ])
   func `addresses that are none are refused`(resolve: [String: [String]]) {
-    var configuration = NetworkEngine.Configuration()
-    configuration.resolve = resolve
-    #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
+    #expect(NetworkEngine.refusal { $0.resolve = resolve } != nil)
   }
 
   private func reason(_ change: (inout NetworkEngine.Configuration) -> Void) -> String? {
-    var configuration = NetworkEngine.Configuration()
-    change(&configuration)
-    do throws(NetworkError) { _ = try NetworkEngine(configuration: configuration) } catch {
-      return error.reason
-    }
-    return nil
+    NetworkEngine.refusal(host: nil, change)?.reason
   }
 
   /// libcurl and the TLS library open files on the loop thread, and would wait for ever for who writes into a pipe.

@@ -24,12 +24,11 @@ struct SigningServerTests {
     let account = "AKIDEXAMPLE=\(Self.secret)" + (token.map { "=\($0)" } ?? "")
     let server = try SigningServer(service: service, accounts: account)
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.scheme = .http
-      configuration.port = Int(server.port)
-      configuration.queue = queue
-      configuration.credentials = Self.credentials(secret: secret, token: token, service: service)
-      try await body(NetworkEngine(host: "127.0.0.1", configuration: configuration))
+      let engine = try NetworkEngine(host: "127.0.0.1", on: queue) {
+        ($0.scheme, $0.port) = (.http, Int(server.port))
+        $0.credentials = Self.credentials(secret: secret, token: token, service: service)
+      }
+      try await body(engine)
     }
   }
 
@@ -166,13 +165,7 @@ struct SigningServerTests {
   {
     let credentials = NetworkCredentials.awsSigV4(
       accessKey: key, secretKey: secret, sessionToken: token, region: region, service: service)
-    var configuration = NetworkEngine.Configuration()
-    configuration.credentials = credentials
-    let error: NetworkError?
-    do throws(NetworkError) {
-      _ = try NetworkEngine(host: "s3.example", configuration: configuration)
-      error = nil
-    } catch let refusal { error = refusal }
+    let error = NetworkEngine.refusal { $0.credentials = credentials }
     #expect(error?.code == .invalidConfiguration && error?.reason == "credentials")
     try await withEngine { engine, origin in
       let ending = await engine.end(of: engine.operation(path: "/a").setCredentials(credentials))

@@ -97,6 +97,26 @@ extension NetworkEngine {
     try self.init(host: "127.0.0.1", configuration: configuration)
   }
 
+  /// With settings that are the usual ones but for the queue and what is changed.
+  convenience init(
+    host: String? = nil, on queue: NetworkQueue, _ configure: (inout Configuration) -> Void = { _ in }
+  ) throws(NetworkError) {
+    var configuration = Configuration()
+    configuration.queue = queue
+    configure(&configuration)
+    try self.init(host: host, configuration: configuration)
+  }
+
+  /// Why an engine with these settings is refused; nil when it is made.
+  static func refusal(
+    host: String? = "example.org", _ configure: (inout Configuration) -> Void
+  ) -> NetworkError? {
+    do throws(NetworkError) {
+      _ = try NetworkEngine(host: host, on: .shared, configure)
+      return nil
+    } catch { return error }
+  }
+
   /// Enqueues one that asks for a path and answers it.
   @discardableResult
   func get(_ path: String) -> NetworkOperation {

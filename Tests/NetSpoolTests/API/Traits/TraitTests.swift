@@ -161,12 +161,10 @@ struct TraitTests {
     origin.on("/a", Answer.text("hello").header("Cache-Control", "max-age=600"))
     origin.on("/letters", .text("taken"))
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      (configuration.scheme, configuration.port, configuration.queue) = (.http, origin.port, queue)
-      let engine = try NetworkEngine(host: "localhost", configuration: configuration)
-      var cache = CacheConfiguration()
-      cache.directory = fixture.folder.path + "/cache"
-      try engine.useCache(cache)
+      let engine = try NetworkEngine(host: "localhost", on: queue) {
+        ($0.scheme, $0.port) = (.http, origin.port)
+      }
+      try engine.useCache(.init(directory: fixture.folder.path + "/cache"))
       try engine.useFreezing(fixture.configuration)
       for _ in 0..<3 { #expect(try await engine.get("a").text == "hello") }
       while gauge("netspool.origin.connections", of: engine) != 1

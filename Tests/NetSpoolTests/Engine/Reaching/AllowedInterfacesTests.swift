@@ -15,13 +15,12 @@ struct AllowedInterfacesTests {
       let neighbour = try Neighbour()
       try Namespace.ip("route add default via \(Neighbour.address) dev near0 metric 10")
       try await withQueue { queue in
-        var configuration = NetworkEngine.Configuration()
-        configuration.scheme = .http
-        configuration.port = Int(Neighbour.port)
-        configuration.queue = queue
-        let other = try NetworkEngine(host: Neighbour.beyond, configuration: configuration)
-        configuration.allowedInterfaces = ["wifi*"]
-        try await body(NetworkEngine(host: Neighbour.beyond, configuration: configuration), other, neighbour)
+        let engines = try [["wifi*"], nil].map { interfaces in
+          try NetworkEngine(host: Neighbour.beyond, on: queue) {
+            ($0.scheme, $0.port, $0.allowedInterfaces) = (.http, Int(Neighbour.port), interfaces)
+          }
+        }
+        try await body(engines[0], engines[1], neighbour)
       }
     }
   }
@@ -70,29 +69,16 @@ struct AllowedInterfacesTests {
 @Suite struct InterfaceRuleTests {
   @Test(arguments: [["*"], ["lo"], ["wl*", "lo"], ["enx00112233445*"]])
   func `takes names`(_ names: [String]) throws {
-    var configuration = NetworkEngine.Configuration()
-    configuration.allowedInterfaces = names
-    _ = try NetworkEngine(host: "example.org", configuration: configuration)
+    #expect(NetworkEngine.refusal { $0.allowedInterfaces = names } == nil)
   }
 
   @Test(arguments: [[], [""], ["eth 0"], ["eth0", ""], ["a/b"], ["sixteen-letters-"], ["e*h"], ["eth0\n"]])
   func `refuses what no interface is called`(_ names: [String]) {
-    var configuration = NetworkEngine.Configuration()
-    configuration.allowedInterfaces = names
-    do throws(NetworkError) {
-      _ = try NetworkEngine(host: "example.org", configuration: configuration)
-      Issue.record("taken")
-    } catch {
-      #expect(error.code == .invalidConfiguration && error.reason == "allowedInterfaces")
-    }
+    let error = NetworkEngine.refusal { $0.allowedInterfaces = names }
+    #expect(error?.code == .invalidConfiguration && error?.reason == "allowedInterfaces")
   }
 
   @Test func `together with a Unix socket it is a contradiction`() {
-    var configuration = NetworkEngine.Configuration()
-    configuration.allowedInterfaces = ["lo"]
-    configuration.unixSocket = "/run/socket"
-    #expect(throws: NetworkError.self) {
-      try NetworkEngine(host: "example.org", configuration: configuration)
-    }
+    #expect(NetworkEngine.refusal { ($0.allowedInterfaces, $0.unixSocket) = (["lo"], "/run/socket") } != nil)
   }
 }

@@ -25,10 +25,9 @@ struct OriginReachabilityTests {
     try await withQueue { queue in
       let dead = try BlackHole()
       for number in 0..<1_000 {
-        var configuration = NetworkEngine.Configuration()
-        (configuration.queue, configuration.port, configuration.scheme) = (queue, Int(dead.port), .http)
-        let engine = try NetworkEngine(
-          host: "127.0.\(number / 250).\(1 + number % 250)", configuration: configuration)
+        let engine = try NetworkEngine(host: "127.0.\(number / 250).\(1 + number % 250)", on: queue) {
+          ($0.port, $0.scheme) = (Int(dead.port), .http)
+        }
         engine.onReachabilityChange { _ in }
         _ = await engine.isWatching
       }
@@ -143,9 +142,7 @@ struct OriginReachabilityTests {
 
   @Test func `an engine without a host watches the link alone`() async throws {
     try await withEngine { engine, origin in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = engine.configuration.queue
-      let free = try NetworkEngine(configuration: configuration)
+      let free = try NetworkEngine(on: engine.configuration.queue)
       let before = await free.settledReachability()
       origin.stop()
       #expect(await free.end(of: free.operation(url: origin.url())).code == .connectFailed)
@@ -211,9 +208,7 @@ struct OriginReachabilityTests {
     try await withQueue { queue in
       weak var watcher: NetworkEngine?
       do {
-        var configuration = NetworkEngine.Configuration()
-        configuration.queue = queue
-        let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
+        let engine = try NetworkEngine(host: "127.0.0.1", on: queue)
         engine.onReachabilityChange { _ in }
         _ = await engine.settledReachability()
         watcher = engine

@@ -183,8 +183,7 @@ struct StoreBusyTests {
       origin.on("/", .text("hello").header("Cache-Control", "max-age=60"))
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       try await Self.whileKept(directory.path) {
-        var configuration = CacheConfiguration()
-        configuration.directory = directory.path
+        let configuration = CacheConfiguration(directory: directory.path)
         // Given an engine that is to have a cache there
         async let opening = blocking { [configuration] in
           let start = ContinuousClock.now
@@ -219,8 +218,7 @@ struct StoreBusyTests {
       origin.on(prefix: "/", .text("hello").header("Cache-Control", "max-age=60"))
       let queue = other.configuration.queue
       let held = Mutex<NetworkEngine?>(try NetworkEngine(to: origin, on: queue))
-      var configuration = CacheConfiguration()
-      configuration.directory = directory.path
+      let configuration = CacheConfiguration(directory: directory.path)
       try held.withLock { try $0?.useCache(configuration) }
       try await Self.whileKept(directory.path) {
         // Given puts that cannot be written

@@ -141,9 +141,7 @@ struct StoreFullDiskTests {
   {
     let disk = try #require(TinyDisk(mebibytes: 4))
     try await withEngine { engine, origin in
-      var configuration = CacheConfiguration()
-      configuration.directory = disk.directory["cache"]
-      try engine.useCache(configuration)
+      try engine.useCache(.init(directory: disk.directory["cache"]))
       origin.on(prefix: "/", .pattern(100_000).header("Cache-Control", "max-age=60"))
       #expect(await engine.get("/before").end().response?.body.count == 100_000)
       await blocking { engine.flushCache() }

@@ -33,9 +33,7 @@ import Testing
     let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))
     try await withQueue({ $0.connectionsIdleMax = 50_000 }) { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue)
       for round in 1...3 {
         for _ in 1...4 { _ = await engine.end(of: engine.operation(url: origin.url("/"))) }
         #expect(await origin.waitForOpenConnections(0))

@@ -102,10 +102,7 @@ struct TrustStoreTests {
     let folder = try TestFolder()
     let bundle = try folder.write("ca.pem", TestFiles.read(server.certificates.authority))
     let engines = try (0..<3).map { _ in
-      var configuration = NetworkEngine.Configuration()
-      configuration.tls.caFile = bundle
-      configuration.queue = try NetworkQueue()
-      return try NetworkEngine(configuration: configuration)
+      try NetworkEngine(on: NetworkQueue()) { $0.tls.caFile = bundle }
     }
     let opened = try OpenedFile(bundle)
     // When the engines are made, and never again.
@@ -127,11 +124,7 @@ struct TrustStoreTests {
     for origin in [one, other] { origin.fallback(.text("hello")) }
     var status = stat()
     _ = unsafe stat(bundle, &status)
-    func engine() throws -> NetworkEngine {
-      var configuration = NetworkEngine.Configuration()
-      configuration.tls.caFile = bundle
-      return try NetworkEngine(configuration: configuration)
-    }
+    func engine() throws -> NetworkEngine { try NetworkEngine(on: .shared) { $0.tls.caFile = bundle } }
     func text(_ engine: NetworkEngine, _ origin: ScriptedOrigin) async -> String? {
       try? await engine.response(for: NetworkRequest(url: origin.url("/"))).text
     }
@@ -154,9 +147,7 @@ struct TrustStoreTests {
     let folder = try TestFolder()
     let made = unsafe mkfifo(folder["12345678.0"], 0o600)
     try #require(made == 0)
-    var configuration = NetworkEngine.Configuration()
-    configuration.tls.caPath = folder.path
-    let engine = try NetworkEngine(configuration: configuration)
+    let engine = try NetworkEngine(on: .shared) { $0.tls.caPath = folder.path }
     let error = await #expect(throws: NetworkError.self) {
       _ = try await engine.response(for: NetworkRequest(url: origin.url("/")))
     }

@@ -20,10 +20,7 @@ import Testing
   ) throws -> Result<NetworkResponse, NetworkError> {
     let queue = try NetworkQueue()
     defer { queue.close() }
-    var configuration = NetworkEngine.Configuration()
-    configuration.queue = queue
-    configuration.retry = .none
-    let engine = try NetworkEngine(configuration: configuration)
+    let engine = try NetworkEngine(on: queue) { $0.retry = .none }
     let operation = engine.operation(url: origin.url("/file"))
     operation.addDownloadStream(
       FileDownloadStream(
