@@ -53,6 +53,24 @@ struct SizingTests {
     }
   }
 
+  @Test func `an origin without limits is given more`() async throws {
+    // Given an origin that answers when it is told to.
+    try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
+      origin.on(prefix: "/held", .text("ok"))
+      origin.hold("/held")
+      let operations = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      for operation in operations { engine.enqueue(operation) }
+      // When the first round, six at once, has been answered.
+      #expect(await origin.waitForWaiting("/held", 6))
+      #expect(engine.configuration.queue.activity.running == 6)
+      origin.release("/held", count: 6)
+      // Then more are under way.
+      #expect(await origin.waitForWaiting("/held", 7))
+      origin.release("/held")
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
   @Test func `a suspended queue starts nothing and lets run what runs`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       let queue = engine.configuration.queue

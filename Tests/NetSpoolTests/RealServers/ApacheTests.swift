@@ -8,25 +8,6 @@ import Testing
 struct ApacheTests {
   // MARK: The part itself
 
-  @Test func `asks for digest credentials`() throws {
-    let server = try ApacheServer.shared()
-    #expect(try Curl.status("--digest", "-u", "user:secret", server.url("/digest/hello.txt?a")) == "200")
-    #expect(try Curl.status("--digest", "-u", "user:wrong", server.url("/digest/hello.txt?b")) == "401")
-    #expect(try Curl.status("-u", "user:secret", server.url("/digest/hello.txt?c")) == "401")
-    let logged = try server.requests("/digest/hello.txt?a", count: 2)
-    #expect(logged.map(\.status) == [401, 200] && logged.map(\.user) == [nil, "user"])
-    #expect(logged.map(\.numberOnConnection) == [0, 1])
-  }
-
-  @Test func `calls a nonce stale after one request`() throws {
-    let server = try ApacheServer.shared()
-    let two = try Curl.run(
-      "--digest", "-u", "user:secret", server.url("/stale/hello.txt?a"), server.url("/stale/hello.txt?a"))
-    #expect(two.output == "hello\nhello\n")
-    let logged = try server.requests("/stale/hello.txt?a", count: 4)
-    #expect(logged.map(\.status) == [401, 200, 401, 200])
-  }
-
   @Test func `goes with its last reference`() throws {
     var server: ApacheServer? = try ApacheServer()
     let port = try #require(server).port
@@ -35,20 +16,6 @@ struct ApacheTests {
   }
 
   // MARK: The engine with it
-
-  @Test(arguments: [("user:secret", 200), ("user:wrong", 401), ("other:password", 200)])
-  func `signs in with basic credentials`(_ credentials: String, _ status: Int) async throws {
-    let server = try ApacheServer.shared()
-    try await withWire { wire in
-      let url = server.url("/basic/hello.txt?\(status)")
-      let operation = wire.engine.operation(url: url).setHeader(
-        "Authorization", "Basic " + base64(credentials))
-      switch await wire.result(of: operation) {
-      case .success(let answer): #expect(status == 200 && answer.text == "hello\n")
-      case .failure(let error): #expect(error.code == .status && error.response?.status == status)
-      }
-    }
-  }
 
   @Test func `answers its digest challenge once`() async throws {
     let server = try ApacheServer.shared()
@@ -149,19 +116,4 @@ struct ApacheTests {
       #expect(error.code == .status && error.response?.status == 507)
     }
   }
-}
-
-/// RFC 4648 section 4.
-func base64(_ text: String) -> String {
-  let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-  let bytes = Array(text.utf8)
-  var encoded = ""
-  for start in stride(from: 0, to: bytes.count, by: 3) {
-    let part = bytes[start..<min(start + 3, bytes.count)]
-    let bits = (0..<3).reduce(0) { $0 << 8 + ($1 < part.count ? Int(part[start + $1]) : 0) }
-    for place in 0..<4 {
-      encoded.append(place <= part.count ? digits[bits >> (18 - 6 * place) & 63] : "=")
-    }
-  }
-  return encoded
 }

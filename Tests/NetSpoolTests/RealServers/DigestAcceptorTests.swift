@@ -37,30 +37,6 @@ struct DigestAcceptorTests {
     }
   }
 
-  @Test func `replaces a nonce that went stale`() async throws {
-    let server = try CredentialServer()
-    try await withWire { wire in
-      for _ in 0..<3 {
-        let operation = wire.engine.operation(url: server.url("/digest/SHA-256/auth/stale/a"))
-          .setCredentials(.digest(user: "user", password: "secret"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.text?.hasPrefix("user=user ") == true)
-      }
-      #expect(server.requests().map(\.status) == [401, 200, 401, 200, 401, 200])
-    }
-  }
-
-  @Test func `gives up on one that is never content`() async throws {
-    let server = try CredentialServer()
-    try await withWire { wire in
-      let operation = wire.engine.operation(url: server.url("/digest/MD5/auth/forever/a"))
-        .setCredentials(.digest(user: "user", password: "secret"))
-      let error = try await wire.failure(operation)
-      #expect(error.code == .authenticationFailed, "\(error)")
-      #expect(server.requests().map(\.status) == [401, 401])
-    }
-  }
-
   /// Each answer holds for its own body; a shared count would be refused as a repetition.
   @Test func `counts its answers while many are under way`() async throws {
     let server = try CredentialServer()

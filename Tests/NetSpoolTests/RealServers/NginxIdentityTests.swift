@@ -32,12 +32,11 @@ struct NginxIdentityTests {
     let server = try NginxServer.shared()
     let files = server.certificates
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.port = Int(server.mutualTLSPort)
-      configuration.tls.caFile = files.authority
-      configuration.credentials = .clientCertificate(path: files.client).with(.bearer("token"))
-      let engine = try NetworkEngine(host: "localhost", configuration: configuration)
+      let engine = try NetworkEngine(host: "localhost", on: queue) {
+        $0.port = Int(server.mutualTLSPort)
+        $0.tls.caFile = files.authority
+        $0.credentials = .clientCertificate(path: files.client).with(.bearer("token"))
+      }
       let ending = await engine.get("/seen").end()
       #expect(ending.response?.status == 200, "\(ending)")
     }
@@ -89,30 +88,12 @@ struct NginxIdentityTests {
   @Test func `an unverified connection serves no other engine`() async throws {
     let server = try NginxServer.shared()
     try await withQueue { queue in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.tls.unsafelyTrustsAnyCertificate = true
-      let careless = try NetworkEngine(configuration: configuration)
+      let careless = try NetworkEngine(on: queue) { $0.tls.unsafelyTrustsAnyCertificate = true }
       let first = await careless.end(of: careless.operation(url: server.tlsURL("/hello.txt")))
       #expect(first.text == "hello\n")
-      configuration.tls.unsafelyTrustsAnyCertificate = false
-      let careful = try NetworkEngine(configuration: configuration)
+      let careful = try NetworkEngine(on: queue)
       let second = await careful.end(of: careful.operation(url: server.tlsURL("/hello.txt")))
       #expect(second.code == .tlsRejected && second.reason == "untrusted")
-    }
-  }
-
-  @Test func `a proper name is accepted when it is required`() async throws {
-    let server = try NginxServer.shared()
-    let authority = server.certificates.authority
-    try await withWire {
-      $0.tls.caFile = authority
-      $0.tls.requiresSubjectAlternativeName = true
-    } _: { wire in
-      for _ in 0..<3 {
-        let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))
-        #expect(answer.text == "hello\n")
-      }
     }
   }
 

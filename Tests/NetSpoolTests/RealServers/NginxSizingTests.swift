@@ -46,39 +46,4 @@ struct NginxSizingTests {
       #expect(adaptive.refused * 3 <= fixed.refused * 2, "\(adaptive), fixed: \(fixed)")
     }
   }
-
-  @Test func `a slow upstream without limits is given more`() async throws {
-    // Given an origin that answers when it is told to.
-    try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
-      origin.on(prefix: "/held", .text("ok"))
-      origin.hold("/held")
-      let operations = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
-      for operation in operations { engine.enqueue(operation) }
-      // When the first round, six at once, has been answered.
-      #expect(await origin.waitForWaiting("/held", 6))
-      #expect(engine.configuration.queue.activity.running == 6)
-      origin.release("/held", count: 6)
-      // Then more are under way.
-      #expect(await origin.waitForWaiting("/held", 7))
-      origin.release("/held")
-      for operation in operations { #expect(await operation.end().text == "ok") }
-    }
-  }
-
-  @Test func `asking for quiet is obeyed`() async throws {
-    // Given an origin that refuses the first six and asks for half a minute of quiet.
-    try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
-      origin.on("/a", .status(429).header("Retry-After", "30"))
-      let operations = (0..<30).map { engine.operation(path: "/a", parameters: ["n": "\($0)"]) }
-      for operation in operations { engine.enqueue(operation) }
-      for operation in operations.prefix(6) { #expect(await operation.end().code == .status) }
-      // Then the others wait, and it is still so when a request to another origin has been answered.
-      let other = try ScriptedOrigin()
-      other.on("/b", .text("b"))
-      let toOther = try NetworkEngine(to: other, on: engine.configuration.queue)
-      #expect(await toOther.end(of: toOther.operation(path: "/b")).text == "b")
-      #expect(origin.hits("/a") == 6)
-      for operation in operations { operation.cancel() }
-    }
-  }
 }

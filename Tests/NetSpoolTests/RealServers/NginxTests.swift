@@ -28,15 +28,6 @@ struct NginxTests {
     }
   }
 
-  @Test func `leaves a range to the caller`() async throws {
-    let server = try NginxServer.shared()
-    try await withWire { wire in
-      let operation = wire.engine.operation(url: server.url("/text.txt")).setHeader("Range", "bytes=9-13")
-      let answer = try await wire.answer(operation)
-      #expect(answer.status == 206 && answer.text == "sends")
-    }
-  }
-
   @Test func `uses its connection again`() async throws {
     let server = try NginxServer.shared()
     try await withWire { wire in
@@ -46,19 +37,6 @@ struct NginxTests {
       }
       let logged = try server.requests().filter { $0.target.hasSuffix("?again") }
       #expect(Set(logged.map(\.connection)).count == 1 && logged.map(\.numberOnConnection) == Array(1...20))
-    }
-  }
-
-  @Test func `repeats once when the connection was closed meanwhile`() async throws {
-    // Given an origin that closes idle connections without a word
-    try await withWire { wire in
-      wire.origin.on("/a", .text("hello"))
-      for _ in 0..<3 {
-        _ = try await wire.answer(wire.operation("/a"))
-        try wire.origin.restart()
-      }
-      let got = try await wire.answer(wire.operation("/a"))
-      #expect(got.text == "hello")
     }
   }
 
@@ -105,16 +83,12 @@ struct NginxTests {
     #expect(compared.exit == .status(0))
   }
 
-  @Test func `tells of an answer that still holds`() async throws {
-    let server = try NginxServer.shared()
-    try await withWire { wire in
-      let first = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt")))
-      let tag = try #require(first.headers["ETag"])
-      let wasTold = Flag()
-      let again = wire.engine.operation(url: server.url("/hello.txt")).setHeader("If-None-Match", tag)
-        .onNotModified { wasTold.set() }
-      let got = try await wire.answer(again)
-      #expect(got.status == 304 && wasTold.isSet)
-    }
+  @Test func `refuses connections and leaves no files once stopped`() throws {
+    let server = try NginxServer()
+    let port = server.port
+    _ = try server.requests()
+    server.stop()
+    #expect(throws: PartFailure.self) { try LocalSocket.connected(to: port) }
+    #expect(throws: PartFailure.self) { try server.file("hello.txt") }
   }
 }

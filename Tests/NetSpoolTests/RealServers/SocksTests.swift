@@ -6,18 +6,6 @@ import Testing
 
 @Suite("Through a SOCKS proxy", .needsSocksProxy, .ownThreads)
 struct SocksTests {
-  @Test func `asks for credentials`() throws {
-    let proxy = try SocksProxy(isOpen: false)
-    let origin = try ScriptedOrigin()
-    origin.fallback(.text("hello"))
-    let place = "127.0.0.1:\(proxy.port)"
-    #expect(try Curl.run("-x", "socks5h://user:secret@\(place)", origin.url("/a")).output == "hello")
-    #expect(try Curl.run("-x", "socks5h://user:wrong@\(place)", origin.url("/b")).exit == .status(97))
-    #expect(try Curl.run("-x", "socks5h://\(place)", origin.url("/c")).exit == .status(97))
-    #expect(origin.hits == ["/a": 1])
-    #expect(try proxy.connections(to: origin.port, count: 1).first?.user == "user")
-  }
-
   @Test func `the engine fetches through it`() async throws {
     let proxy = try SocksProxy(isOpen: true)
     try await withWire {

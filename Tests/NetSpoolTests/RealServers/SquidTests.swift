@@ -6,32 +6,6 @@ import Testing
 
 @Suite("Through squid", .needsSquid, .ownThreads)
 struct SquidTests {
-  // MARK: The part itself
-
-  @Test func `asks for credentials`() throws {
-    let proxy = try SquidProxy.shared()
-    let origin = try ScriptedOrigin()
-    origin.fallback(.text("hello"))
-    let known = "http://user:secret@127.0.0.1:\(proxy.port)"
-    let unknown = "http://user:wrong@127.0.0.1:\(proxy.port)"
-    #expect(try Curl.status("-x", known, origin.url("/a")) == "200")
-    #expect(try Curl.status("-x", unknown, origin.url("/b")) == "407")
-    #expect(try Curl.status("-x", "http://127.0.0.1:\(proxy.port)", origin.url("/c")) == "407")
-    #expect(try Curl.run("-p", "-x", known, origin.url("/d")).output == "hello")
-    #expect(try Curl.run("-p", "-x", unknown, origin.url("/e")).exit == .status(56))
-    #expect(Set(origin.hits.keys) == ["/a", "/d"])
-    let logged = try proxy.requests("127.0.0.1:\(origin.port)", count: 5)
-    #expect(logged.map(\.status).sorted() == [200, 200, 407, 407, 407])
-    #expect(logged.count { $0.method == "CONNECT" && $0.user == "user" } == 2)
-  }
-
-  @Test func `leads nowhere else`() throws {
-    let proxy = try SquidProxy.shared()
-    #expect(try Curl.status("-x", "http://127.0.0.1:\(proxy.openPort)", "http://192.0.2.1/") == "403")
-  }
-
-  // MARK: The engine with it
-
   @Test func `fetches through it`() async throws {
     let proxy = try SquidProxy.shared()
     try await withWire {
