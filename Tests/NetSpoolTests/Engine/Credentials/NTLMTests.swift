@@ -32,31 +32,6 @@ struct NTLMTests {
     }
   }
 
-  @Test func `each request has a connection of its own`() async throws {
-    try await withEngine {
-      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
-    } _: { engine, origin in
-      Self.script(origin)
-      for _ in 0..<2 {
-        let ending = await engine.get("/a").end()
-        #expect(ending.text == "in", "\(ending)")
-      }
-      #expect(origin.requests.map(Self.step) == [1, 3, 1, 3])
-      #expect(origin.requests.map(\.connection) == [0, 0, 1, 1])
-    }
-  }
-
-  @Test func `a wrong password is the end after one handshake`() async throws {
-    try await withEngine {
-      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "wrong")
-    } _: { engine, origin in
-      Self.script(origin, accepts: false)
-      let ending = await engine.get("/a").end()
-      #expect(ending.code == .authenticationFailed && ending.error?.response?.text == "out", "\(ending)")
-      #expect(origin.requestCount == 2)
-    }
-  }
-
   @Test(arguments: ["AAAA", "TlRMTVNTUAAC", "!!!"]) func `a broken challenge is the end`(_ challenge: String)
     async throws
   {
@@ -87,21 +62,6 @@ struct NTLMTests {
     }
   }
 
-  @Test func `the body waits for the last leg`() async throws {
-    try await withEngine {
-      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
-    } _: { engine, origin in
-      Self.script(origin)
-      let body = String(repeating: "body", count: 5_000)
-      for method in [NetworkRequest.Method.post, .put] {
-        let operation = engine.operation(path: "/a", method: method).setBody(.bytes(Array(body.utf8)))
-        let ending = await engine.end(of: operation)
-        #expect(ending.text == "in", "\(ending)")
-      }
-      #expect(origin.requests.filter { Self.step($0) == 3 }.map(\.text) == [body, body])
-    }
-  }
-
   @Test func `no token goes to another origin`() async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
@@ -118,22 +78,5 @@ struct NTLMTests {
       #expect(ending.text == "there")
     }
     #expect(other.requests.map { $0.header("Authorization") } == [nil])
-  }
-
-  @Test func `two users share nothing`() async throws {
-    try await withEngine { engine, origin in
-      Self.script(origin)
-      let operations = (0..<8).map { number in
-        engine.operation(path: "/a").setCredentials(.ntlm(user: "D\\u\(number % 2)", password: "p"))
-      }
-      engine.enqueue(operations)
-      for operation in operations {
-        let ending = await operation.end()
-        #expect(ending.text == "in", "\(ending)")
-      }
-      for requests in Dictionary(grouping: origin.requests, by: \.connection).values {
-        #expect(requests.map(Self.step) == [1, 3])
-      }
-    }
   }
 }
