@@ -2,6 +2,13 @@ import Testing
 
 @testable import NetSpool
 
+/// Admits until nothing may start and answers what was admitted.
+func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
+  var admitted: [Element] = []
+  while let next = queue.next() { admitted.append(next.element) }
+  return admitted
+}
+
 @Suite struct AdmissionFairnessTests {
   /// Keeps one element of each class waiting and counts who is admitted.
   private func shares(_ classes: [NetworkRequest.Priority], turns: Int) -> [NetworkRequest.Priority: Int] {

@@ -13,30 +13,6 @@ import Testing
     }
   }
 
-  @Test mutating func `an unresolved origin runs one element until it is resolved`() {
-    let origin = addUnresolved(1, elements: 10)[0]
-    #expect(admitAll(&queue) == [0])
-    queue.markResolved(origin)
-    #expect(admitAll(&queue) == [1, 2, 3, 4, 5])
-    queue.markResolved(origin)
-    queue.finished(origin)
-    #expect(admitAll(&queue) == [6])
-  }
-
-  @Test mutating func `sixteen unresolved origins run at once`() {
-    let origins = addUnresolved(40, elements: 3)
-    #expect(admitAll(&queue).count == 16)
-    #expect(origins.prefix(16).allSatisfy { queue.running(at: $0) == 1 })
-    // When one is resolved, it fills up and another one may be asked for.
-    queue.markResolved(origins[0])
-    #expect(admitAll(&queue).count == 3)
-    #expect(queue.running(at: origins[0]) == 3 && queue.running(at: origins[16]) == 1)
-    // When one fails to resolve, the next one gets its place.
-    queue.finished(origins[1])
-    #expect(admitAll(&queue).count == 1)
-    #expect(queue.running(at: origins[17]) == 1)
-  }
-
   @Test mutating func `a resolved origin is not held up by dead names`() {
     _ = addUnresolved(16, elements: 3)
     _ = admitAll(&queue)

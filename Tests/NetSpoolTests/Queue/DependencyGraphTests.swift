@@ -20,59 +20,6 @@ import Testing
     graph.remove(id).compactMap { graph.cut($0) }
   }
 
-  @Test func `an operation is released when the last of its prerequisites ends`() {
-    #expect(add(3, after: 1, 2))
-    #expect(!block(1))
-    #expect(finish(1) == [])
-    #expect(finish(2) == [3])
-    #expect(!block(3) && graph.isEmpty)
-  }
-
-  @Test func `the oldest dependents are released first`() {
-    for dependent in [5, 3, 9, 4] as [UInt64] { #expect(add(dependent, after: 1)) }
-    #expect(finish(1) == [3, 4, 5, 9])
-  }
-
-  @Test func `the same edge counts once`() {
-    #expect(add(2, after: 1, 1))
-    #expect(finish(1) == [2])
-    #expect(graph.isEmpty)
-  }
-
-  @Test func `an operation cannot wait for itself`() {
-    #expect(!add(1, after: 1))
-    #expect(graph.isEmpty)
-  }
-
-  @Test func `what closes a cycle is not noted, and the others of it are released`() {
-    #expect(add(1, after: 2) && add(2, after: 3))
-    #expect(!add(3, after: 1))
-    #expect(finish(3) == [2])
-    #expect(finish(2) == [1])
-    #expect(finish(1) == [] && graph.isEmpty)
-  }
-
-  @Test func `a diamond is no cycle`() {
-    #expect(add(2, after: 1) && add(3, after: 1) && add(4, after: 2, 3))
-    #expect(finish(1) == [2, 3])
-    #expect(finish(3) == [])
-    #expect(finish(2) == [4])
-  }
-
-  @Test func `an end breaks the chain so that the reverse edge is allowed`() {
-    #expect(add(2, after: 1) && add(4, after: 3))
-    #expect(finish(1) == [2])
-    #expect(add(3, after: 2) && add(2, after: 5))
-    #expect(!add(5, after: 4))
-  }
-
-  @Test func `an operation cancelled while it waits is not released later`() {
-    #expect(add(2, after: 1) && add(3, after: 1) && add(4, after: 2))
-    #expect(finish(2) == [4])
-    #expect(finish(1) == [3])
-    #expect(graph.isEmpty)
-  }
-
   @Test(.notSanitized(.valuesAlone))
   func `a hundred thousand dependents are released or cancelled at the cost of each`() {
     for id in 1...100_000 as ClosedRange<UInt64> { _ = add(id, after: 0) }

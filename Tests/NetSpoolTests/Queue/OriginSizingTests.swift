@@ -20,15 +20,6 @@ import Testing
     #expect(sizing.limit(at: 0) == 4)
   }
 
-  @Test(arguments: [
-    (NetworkQueue.Sizing.adaptive, true), (.fixed(1), true), (.fixed(0), false), (.fixed(-1), false),
-    (.byLink(local: 6, cellular: 2), true), (.byLink(local: 0, cellular: 2), false),
-    (.byLink(local: 6, cellular: 0), false),
-  ])
-  func `a width below one is invalid`(_ sizing: NetworkQueue.Sizing, _ isValid: Bool) {
-    #expect(sizing.isValid == isValid)
-  }
-
   @Test func `adaptive starts at six but never above its maximum`() {
     #expect(OriginSizing().limit(at: 0) == 6)
     #expect(OriginSizing(maximum: 3).limit(at: 0) == 3)
