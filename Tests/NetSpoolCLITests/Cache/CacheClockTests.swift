@@ -40,25 +40,4 @@ import Testing
     let conditional = bench.origin.requests.dropFirst(40)
     #expect(conditional.allSatisfy { $0.header("If-None-Match") != nil })
   }
-
-  @Test func `a changed body replaces the old one`() throws {
-    bench.serveFresh(0..<3)
-    let list = try bench.writeList(0..<3)
-    _ = try fetch([list], hours: 0)
-    bench.origin.on("/1", .bytes(ToolBench.body(100)).header("Cache-Control", "max-age=3600"))
-    let later = try fetch([list, "--output", bench["out"]], hours: 2)
-    #expect(later.hits == 0)
-    #expect(bench.read("out/1") == ToolBench.body(100))
-    #expect(try fetch([list], hours: 2).hits == 3)
-  }
-
-  @Test func `a stale answer stands in for an origin that is down only when it may`() throws {
-    bench.origin.on(
-      "/0", .bytes(ToolBench.body(0)).header("Cache-Control", "max-age=3600, stale-if-error=86400"))
-    let arguments = [bench.origin.url("/0"), "--retry", "0", "--output", bench["out"]]
-    _ = try fetch(arguments, hours: 0)
-    bench.origin.stop()
-    #expect(try fetch(arguments, hours: 2).hits == 1)
-    #expect(bench.read("out/0") == ToolBench.body(0))
-  }
 }

@@ -58,22 +58,6 @@ import Testing
     #expect(try asked(0..<12) == 12)
   }
 
-  @Test func `all variants of a URL go together`() throws {
-    bench.origin.on("/0") { request in
-      Answer.text(request.header("X-Kind") ?? "").header("Vary", "X-Kind")
-        .header("Cache-Control", "max-age=3600")
-    }
-    let url = bench.origin.url("/0")
-    func get(_ kind: String) throws -> String {
-      try Tool.run(["get", url, "--header", "X-Kind: \(kind)"] + place).output
-    }
-    for kind in ["a", "b", "a", "b"] { #expect(try get(kind) == kind) }
-    #expect(bench.origin.requestCount == 2)
-    #expect(try cache(["remove", url]).exit == .status(0))
-    for kind in ["a", "b"] { #expect(try get(kind) == kind) }
-    #expect(bench.origin.requestCount == 4)
-  }
-
   @Test func `looking never evicts`() throws {
     bench.serveFresh(0..<12)
     #expect(try asked(0..<12) == 12)

@@ -57,17 +57,6 @@ import Testing
     #expect(end.errors.contains("3 hits"))
   }
 
-  @Test func `bodies from the cache need no origin`() throws {
-    bench.serveFresh(0..<5)
-    let list = try bench.writeList(0..<5)
-    #expect(try fetch([list] + cache).exit == .status(0))
-    bench.origin.stop()
-    let end = try fetch([list, "--output", bench["out"], "--checksum", "--results", bench["r"]] + cache)
-    #expect(end.exit == .status(0))
-    #expect(bench.wrong(0..<5).isEmpty)
-    #expect(try bench.results("r").allSatisfy { $0.sha256?.utf8.count == 64 })
-  }
-
   @Test func `the rules decide what is fresh`() throws {
     bench.serveTagged(0..<1, nil)
     let url = bench.origin.url("/0")
@@ -146,27 +135,6 @@ import Testing
     #expect(try fetch([bench.origin.url("/0"), "--no-cache"]).exit == .status(0))
   }
 
-  @Test func `a cache that is nowhere is said, and gone on without`() throws {
-    bench.serveFresh(0..<1)
-    let end = try fetch([bench.origin.url("/0")], environment: ["HOME=", "XDG_CACHE_HOME="])
-    #expect(end.exit == .status(0), "\(end.errors)")
-    #expect(end.errors.contains("neither XDG_CACHE_HOME nor HOME"))
-    #expect(end.errors.contains("it goes on without a cache") && bench.origin.requestCount == 1)
-  }
-
-  @Test func `a damaged store is put aside and filled anew`() throws {
-    bench.serveFresh(0..<10)
-    let list = try bench.writeList(0..<10)
-    #expect(try fetch([list] + cache).exit == .status(0))
-    try bench.write("cache/data.mdb", ["garbage"])
-    let end = try fetch([list, "--output", bench["out"]] + cache)
-    #expect(end.exit == .status(0))
-    #expect(bench.origin.requestCount == 20)
-    #expect(bench.wrong(0..<10).isEmpty)
-    #expect(try fetch([list] + cache).exit == .status(0))
-    #expect(bench.origin.requestCount == 20)
-  }
-
   @Test func `two processes fill and read one cache`() throws {
     bench.serveFresh(0..<200)
     bench.origin.hold("/0")
@@ -184,19 +152,6 @@ import Testing
     #expect(end.output.contains(#""hits":200,"#))
     #expect(bench.origin.requestCount == requests)
     #expect(bench.wrong(0..<200, in: "three").isEmpty)
-  }
-
-  @Test func `a killed process leaves a cache that can be used`() throws {
-    bench.serveFresh(0..<50)
-    bench.origin.hold("/49")
-    let list = try bench.writeList(0..<50)
-    let tool = try Tool(["fetch", list, "--progress", "never"] + cache)
-    #expect(bench.origin.blockForWaiting("/49", 1))
-    tool.signal(SIGKILL)
-    #expect(tool.wait() == .signal(SIGKILL))
-    bench.origin.releaseAll()
-    #expect(try fetch([list, "--output", bench["out"]] + cache).exit == .status(0))
-    #expect(bench.wrong(0..<50).isEmpty)
   }
 
   @Test func `a small cache stays small`() throws {

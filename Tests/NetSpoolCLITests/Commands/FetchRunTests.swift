@@ -23,31 +23,6 @@ import Testing
     return (run.run { _, _ in fetcher }, messages)
   }
 
-  @Test func `runs a list to its end`() throws {
-    let list = try scratch.write("list", "http://h/1\nhttp://h/2\nhttp://h/3\n")
-    fetcher.answer = { $0.id == 1 ? .status(404) : .ok(1_024, .cache) }
-    let (status, messages) = try run([
-      list, "--output", scratch["a/b"], "--results", scratch["r"], "--failed", scratch["f"],
-    ])
-    #expect(status == .failedForGood)
-    #expect(fetcher.started.map(\.output) == ["1", "2", "3"])
-    #expect(FileFacts(path: scratch["a/b"]) != nil)
-    #expect(messages.contains("done: 2 (2 from the cache), 2.0 KiB"))
-    #expect(messages.contains("failed: 1 for good (status 404: 1)"))
-    #expect(try scratch.text("f") == "http://h/2\t2\n")
-  }
-
-  @Test func `a second run with resume tries only the failed`() throws {
-    let list = try scratch.write("list", "http://h/1\nhttp://h/2\nhttp://h/3\n")
-    fetcher.answer = { $0.url.hasSuffix("2") ? .status(503) : .ok() }
-    let arguments = [list, "--results", scratch["r"]]
-    #expect(try run(arguments).status == .failedForNow)
-    fetcher.answer = { _ in .ok() }
-    #expect(try run(arguments + ["--resume"]).status == .allDone)
-    #expect(fetcher.started.map(\.url).last == "http://h/2")
-    #expect(fetcher.startCount == 4)
-  }
-
   @Test func `quiet says nothing`() throws {
     fetcher.answer = { _ in .status(404) }
     let (status, messages) = try run(["http://h/1", "--quiet"])
@@ -86,16 +61,5 @@ import Testing
     #expect(Set(fetcher.started.compactMap(\.output)).count == 200)
     #expect(Set(fetcher.started.map(\.url)) == Set(urls))
     #expect(fetcher.startCount == 200)
-  }
-
-  @Test func `a half-set shard is a usage error`() throws {
-    let (status, messages) = try run(["http://h/1"], environment: ["NETSPOOL_SHARDS": "4"])
-    #expect(status == .usage)
-    #expect(messages.contains("--shard I/4"))
-  }
-
-  @Test func `the option beats the scheduler`() throws {
-    let variables = ["JOB_COMPLETION_INDEX": "9", "NETSPOOL_SHARDS": "4"]
-    #expect(try run(["http://h/1", "--shard", "0/1"], environment: variables).status == .allDone)
   }
 }

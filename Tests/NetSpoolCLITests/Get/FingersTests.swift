@@ -163,12 +163,6 @@ import Testing
     #expect(!refused.errors.contains("connectFailed"), "\(refused.errors)")
   }
 
-  @Test func `a folder in place of a file is named as one`() throws {
-    #expect(unsafe mkdir(bench["out"], 0o700) == 0 && mkdir(bench["out/f"], 0o700) == 0)
-    let end = try get([bench.origin.url("/f"), "-o", "out", "--no-cache", "--progress", "never"], "fetch")
-    #expect(end.errors.contains("cannot write f: it is a folder"), "\(end.errors)")
-  }
-
   @Test func `further failures name the option that has them`() throws {
     let end = try get(
       [bench.origin.url("/[1-12]"), "--no-cache", "--progress", "never", "--names", "url"], "fetch")

@@ -40,28 +40,11 @@ import Testing
     #expect(end.errors.contains("the server did not let us in") && !end.errors.contains("wr0ng"))
   }
 
-  @Test func `digest answers a challenge`() throws {
-    bench.origin.fallback { request in
-      let value = request.header("Authorization") ?? ""
-      return value.hasPrefix("Digest ") && value.contains("username=\"user\"") && !value.contains("secret")
-        ? .text("in")
-        : Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\"")
-    }
-    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "user:secret", "--digest"])
-    #expect(end.exit == .status(0) && end.output == "in", "\(end)")
-    #expect(bench.origin.requestCount == 2)
-  }
-
   @Test func `NTLM asks for itself`() throws {
     bench.origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "NTLM"))
     let end = try Tool.run(["get", bench.origin.url("/"), "-u", "D\\user:secret", "--ntlm"])
     #expect(end.exit == .status(1) && end.errors.contains("the server did not let us in"), "\(end)")
     #expect(bench.origin.requests.first?.header("Authorization")?.hasPrefix("NTLM ") == true)
-  }
-
-  @Test func `the curl command has them`() throws {
-    let end = try Tool.run(["get", "https://example.org/", "-u", "user:secret", "--digest", "--curl"])
-    #expect(end.exit == .status(0) && end.output.contains("--digest --user 'user:secret'"), "\(end)")
   }
 
   /// 0.0.0.0 leads to this machine, but nobody can tell by its name.

@@ -11,16 +11,6 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  @Test func `the body goes to standard output`() throws {
-    bench.origin.on("/", .text("hello\n"))
-    for output in [[], ["-o", "-"]] {
-      let end = try Tool.run(["get", bench.origin.url("/")] + output)
-      #expect(end.exit == .status(0))
-      #expect(end.output == "hello\n")
-      #expect(end.errors.isEmpty)
-    }
-  }
-
   @Test func `a large body goes to a file that appears when it is whole`() throws {
     let size = 3 << 20
     bench.origin.on("/", .pattern(size))
@@ -68,11 +58,6 @@ import Testing
     #expect(refused.exit == .status(1))
     #expect(refused.errors.contains("refused"))
     #expect(refused.errors.split(separator: "\n").count == 1)
-  }
-
-  @Test(arguments: [["ftp://h/"], ["http://h/", "-X", "A B"], ["http://h/", "--header", "none"], []])
-  func `wrong command lines are usage errors`(arguments: [String]) throws {
-    #expect(try Tool.run(["get"] + arguments).exit == .status(64))
   }
 
   @Test func `the whole exchange is shown when asked for`() throws {
@@ -137,24 +122,6 @@ import Testing
     }
     var text = WireText()
     #expect(text.lines(of: Array("HTTP/1.1 200 \u{1B}\n".utf8)) == ["HTTP/1.1 200 ?"])
-  }
-
-  @Test func `the method is sent as told`() throws {
-    bench.origin.on("/", .text("body"))
-    let end = try Tool.run(["get", bench.origin.url("/"), "-X", "HEAD"])
-    #expect(end.exit == .status(0))
-    #expect(end.output.isEmpty)
-    #expect(bench.origin.requests.first?.method == "HEAD")
-  }
-
-  @Test func `the curl command sends the same and nothing is sent for it`() throws {
-    bench.origin.on("/", .text("body"))
-    let arguments = ["get", bench.origin.url("/?a=b%20c"), "--header", "X-Quote: it's"]
-    let end = try Tool.run(arguments + ["--curl"])
-    #expect(end.exit == .status(0))
-    #expect(bench.origin.requestCount == 0)
-    #expect(end.output.hasPrefix("curl "))
-    #expect(end.output.contains("'X-Quote: it'\\''s'"))
   }
 
   @Test func `doctor names every library`() throws {

@@ -42,16 +42,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [SIGINT, SIGTERM])
-  func `the first signal asks to drain`(signal: Int32) async {
-    await #expect(processExitsWith: .exitCode(0)) { [signal] in
-      let (stop, watcher, pressed) = watchedSwitch()
-      pthread_kill(watcher, signal)
-      pressed.wait()
-      exit(stop.wish == .drain(signal: signal) ? 0 : 1)
-    }
-  }
-
   @Test func `the second signal asks to quit and the third ends the process`() async {
     await #expect(processExitsWith: .exitCode(143)) {
       let (stop, watcher, pressed) = watchedSwitch()

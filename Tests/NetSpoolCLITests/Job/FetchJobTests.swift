@@ -88,19 +88,6 @@ import Testing
     #expect(bench.messages.contains { $0.contains("list.txt:2: ") })
   }
 
-  @Test func `writes results and failures`() throws {
-    let bench = try JobBench(["http://h/1\ta", "http://h/2\tb", "http://h/3\tc"])
-    bench.plan.namesOutputs = true
-    try bench.writeFiles()
-    bench.fetcher.answer = { $0.id == 0 ? .ok() : .status($0.id == 1 ? 404 : 503) }
-    _ = try bench.run()
-    #expect(try bench.scratch.text("failed.txt") == "http://h/2\tb\nhttp://h/3\tc\n")
-    let reader = try ResultsReader(bench.scratch["results.jsonl"])
-    var outcomes: [String] = []
-    while case .record(let record) = try reader.next() { outcomes.append(record.outcome.rawValue) }
-    #expect(outcomes == ["done", "failed", "failed-for-now"])
-  }
-
   @Test func `digests that do not fit are one kind of failure`() throws {
     let bench = try JobBench(urls: 0..<50)
     bench.fetcher.answer = { item in
@@ -117,13 +104,6 @@ import Testing
     let end = try bench.run()
     #expect(bench.messages.count == JobReporter.shownMax + 1)
     #expect(end.summary.errors == ["status 404": 500])
-  }
-
-  @Test func `a failure message hides the password`() throws {
-    let bench = try JobBench(["http://user:secret@h/1"])
-    bench.fetcher.answer = { _ in .status(404) }
-    _ = try bench.run()
-    #expect(!bench.messages.joined().contains("secret"))
   }
 }
 
@@ -160,19 +140,6 @@ import Testing
     }
     _ = try bench.run()
     #expect(bench.messages.contains("stopping; waiting for 5 under way (press Ctrl-C again to quit)\n"))
-  }
-
-  @Test func `the second signal quits`() throws {
-    let bench = try JobBench(urls: 0..<100)
-    bench.settings.window = 20
-    bench.fetcher.isOpen = false
-    bench.reactor.duringWait = { wait in
-      if wait <= 2 { bench.stop.press(wait == 1 ? SIGINT : SIGTERM) }
-    }
-    let end = try bench.run()
-    #expect(end.status == .signal(SIGINT))
-    #expect(bench.fetcher.cancelAllCount == 1)
-    #expect(end.summary.cancelled == 20)
   }
 
   @Test func `a resumed job fetches exactly the rest`() throws {

@@ -23,38 +23,6 @@ import Testing
   private var sent: RecordedRequest? { bench.origin.requests.last }
   private var body: String { String(decoding: sent?.body ?? [], as: UTF8.self) }
 
-  @Test func `the answer goes to standard output`() throws {
-    let end = try post(["--data", "a=b", "--data", "c=d%20e"])
-    #expect(end.exit == .status(0))
-    #expect(end.output == "taken\n")
-    #expect(end.errors.isEmpty)
-    #expect(sent?.method == "POST" && body == "a=b&c=d%20e")
-    #expect(sent?.header("Content-Type") == "application/x-www-form-urlencoded")
-    #expect(sent?.header("User-Agent") == "netspool/\(NetSpoolTool.version)")
-  }
-
-  @Test(arguments: ["PUT", "PATCH", "DELETE"])
-  func `the method is sent as told`(method: String) throws {
-    #expect(try post(["--method", method, "--json", #"{"a":1}"#]).exit == .status(0))
-    #expect(sent?.method == method && body == #"{"a":1}"#)
-    #expect(sent?.header("Content-Type") == "application/json")
-  }
-
-  @Test func `a form carries fields and files`() throws {
-    let path = try bench.write("note.txt", ["first", "second"])
-    let end = try post([
-      "--form", "name=Ada", "--form", "note=@\(path)", "--form", "typed=@\(path);type=text/csv",
-    ])
-    #expect(end.exit == .status(0))
-    let type = try #require(sent?.header("Content-Type"))
-    #expect(type.hasPrefix("multipart/form-data; boundary="))
-    #expect(body.contains("name=\"name\"\r\n\r\nAda\r\n"))
-    #expect(
-      body.contains("name=\"note\"; filename=\"note.txt\"\r\nContent-Type: text/plain\r\n"))
-    #expect(body.contains("name=\"typed\"; filename=\"note.txt\"\r\nContent-Type: text/csv\r\n"))
-    #expect(body.contains("\r\n\r\nfirst\nsecond\n\r\n"))
-  }
-
   @Test func `a file is sent as it stands`() throws {
     let path = try bench.write("note.txt", ["first"])
     #expect(try post(["--file", path, "--header", "Content-Type: text/plain"]).exit == .status(0))
