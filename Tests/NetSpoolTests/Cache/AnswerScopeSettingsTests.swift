@@ -176,12 +176,9 @@ import Testing
         cache: (inout CacheConfiguration) -> Void = { _ in },
         request: (inout NetworkRequest) -> Void = { _ in }
       ) throws -> Seen {
-        var (configuration, settings) = (NetworkEngine.Configuration(), CacheConfiguration())
-        configuration.queue = queue
-        settings.directory = folder.path
-        engine(&configuration)
+        var settings = CacheConfiguration(directory: folder.path)
         cache(&settings)
-        let engine = try NetworkEngine(host: "a.example", configuration: configuration)
+        let engine = try NetworkEngine(host: "a.example", on: queue, engine)
         try engine.useCache(settings)
         var asked = engine.operation(path: "a").request
         request(&asked)
@@ -229,12 +226,8 @@ import Testing
 
   @Test func `what no engine could keep is refused by name`() throws {
     func reason(_ change: (inout NetworkEngine.Configuration) -> Void) -> String? {
-      var configuration = NetworkEngine.Configuration()
-      change(&configuration)
-      do throws(NetworkError) {
-        _ = try NetworkEngine(host: "a.example", configuration: configuration)
-        return nil
-      } catch { return error.code == .invalidConfiguration ? error.reason : "\(error.code)" }
+      guard let error = NetworkEngine.refusal(change) else { return nil }
+      return error.code == .invalidConfiguration ? error.reason : "\(error.code)"
     }
     let pin = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
     #expect(

@@ -12,14 +12,11 @@ import Testing
     let folder: TestFolder
 
     func engine(_ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }) throws -> NetworkEngine {
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.timeouts.total = .seconds(600)
-      configure(&configuration)
-      let engine = try NetworkEngine(configuration: configuration)
-      var cache = CacheConfiguration()
-      cache.directory = folder.path
-      try engine.useCache(cache)
+      let engine = try NetworkEngine(on: queue) {
+        $0.timeouts.total = .seconds(600)
+        configure(&$0)
+      }
+      try engine.useCache(.init(directory: folder.path))
       return engine
     }
   }
@@ -183,80 +180,7 @@ import Testing
     }
   }
 
-  // MARK: The way there
-
-  private static let ways: [(String, @Sendable (inout NetworkEngine.Configuration) -> Void)] = [
-    ("resolve", { $0.resolve = ["who.example.invalid": ["192.0.2.1"]] }),
-    ("unixSocket", { $0.unixSocket = "/nowhere" }),
-    ("allowedInterfaces", { $0.allowedInterfaces = ["lo"] }),
-    ("proxy", { $0.proxy = "http://127.0.0.1:9" }),
-    ("another user of the proxy", { $0.proxy = "http://ann:secret@127.0.0.1:9" }),
-    (
-      "what goes past the proxy", { $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:9").except("a.example") }
-    ),
-  ]
-
-  @Test(arguments: Array(ways.indices)) func `another way may lead to another server`(_ row: Int) async throws
-  {
-    try await withHouse { house in
-      let origin = try ScriptedOrigin()
-      origin.fallback(Self.lasting)
-      let url = origin.url("/a", host: "who.example.invalid")
-      let known = try house.engine { $0.resolve = ["who.example.invalid": ["127.0.0.1"]] }
-      let direct = try house.engine()
-      #expect(await known.end(of: known.operation(url: url)).text == "held")
-      #expect(await direct.end(of: direct.operation(url: origin.url("/b"))).text == "held")
-      let (name, way) = Self.ways[row]
-      let engine = try house.engine(way)
-      for url in [url, origin.url("/b")] {
-        let operation = engine.operation(url: url)
-        operation.cachePolicy = .onlyIfCached
-        #expect(await engine.end(of: operation).code == .notCached, "\(name)")
-      }
-      let equal = try house.engine { $0.resolve = ["Who.example.invalid": ["127.0.0.1"]] }
-      #expect(await equal.end(of: equal.operation(url: url)).response?.source == .cache)
-    }
-  }
-
   // MARK: For whom
-
-  /// All have sent the same `Authorization`.
-  private static let accounts: [(String, NetworkCredentials, NetworkCredentials)] = [
-    ("certificates", .clientCertificate(path: "/ann.pem"), .clientCertificate(path: "/bob.pem")),
-    ("keys", .fields(["X-Api-Key": "ann"]), .fields(["X-Api-Key": "bob"])),
-    (
-      "certificates beside tokens", .clientCertificate(path: "/ann.pem").with(.bearer("1")),
-      .clientCertificate(path: "/bob.pem").with(.bearer("1"))
-    ),
-  ]
-
-  @Test(arguments: Array(accounts.indices), [false, true])
-  func `an account counts beside the field that a request has, of an engine or of a request`(
-    _ row: Int, ofEngine: Bool
-  ) async throws {
-    try await withHouse { house in
-      let origin = try ScriptedOrigin()
-      origin.fallback(Self.lasting)
-      let (name, ann, bob) = Self.accounts[row]
-      @Sendable func ask(_ account: NetworkCredentials) async throws -> NetworkResponse.Source? {
-        var configuration = NetworkEngine.Configuration()
-        configuration.queue = house.queue
-        configuration.scheme = .http
-        configuration.port = origin.port
-        if ofEngine { configuration.credentials = account }
-        let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
-        var cache = CacheConfiguration()
-        cache.directory = house.folder.path
-        try engine.useCache(cache)
-        let operation = engine.operation(path: "/a").setHeader("Authorization", "Bearer shared")
-        if !ofEngine { operation.setCredentials(account) }
-        return await engine.end(of: operation).response?.source
-      }
-      #expect(try await ask(ann) == .network)
-      #expect(try await ask(bob) == .network, "\(name)")
-      #expect(try await ask(ann) == .cache, "\(name)")
-    }
-  }
 
   @Test func `an account of a request goes before the user in its URL, in the cache as on the wire`()
     async throws

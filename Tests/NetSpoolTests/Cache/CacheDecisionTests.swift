@@ -4,48 +4,6 @@ import Testing
 
 /// Every policy with every state of what is held (RFC 9111 sections 4.2.4 and 5.2, RFC 5861).
 struct CacheDecisionTests {
-  enum Held: CaseIterable { case fresh, stale, forbidden, nothing }
-
-  static let table: [(CachePolicy, [Held: Verdict])] = [
-    (.automatic, [.fresh: .serve, .stale: .revalidate, .forbidden: .revalidate, .nothing: .fetch]),
-    (
-      .cachedThenFresh,
-      [.fresh: .serve, .stale: .serveAndRevalidate, .forbidden: .revalidate, .nothing: .fetch]
-    ),
-    (
-      .staleWhileRevalidate,
-      [.fresh: .serve, .stale: .serveAndRevalidate, .forbidden: .revalidate, .nothing: .fetch]
-    ),
-    (.preferCached, [.fresh: .serve, .stale: .serve, .forbidden: .revalidate, .nothing: .fetch]),
-    (.onlyIfCached, [.fresh: .serve, .stale: .serve, .forbidden: .notCached, .nothing: .notCached]),
-    (
-      .alwaysValidate,
-      [.fresh: .revalidate, .stale: .revalidate, .forbidden: .revalidate, .nothing: .fetch]
-    ),
-    (.reload, [.fresh: .fetch, .stale: .fetch, .forbidden: .fetch, .nothing: .fetch]),
-    (.noStore, [.fresh: .bypass, .stale: .bypass, .forbidden: .bypass, .nothing: .bypass]),
-  ]
-
-  private func held(_ state: Held) -> StoredResponse? {
-    switch state {
-    case .fresh: stored(["Cache-Control: max-age=60, must-revalidate", "ETag: \"a\""])
-    case .stale: stored(["Cache-Control: max-age=1", "ETag: \"a\""])
-    case .forbidden: stored(["Cache-Control: max-age=1, must-revalidate", "ETag: \"a\""])
-    case .nothing: nil
-    }
-  }
-
-  @Test func `the table is whole`() {
-    #expect(Set(Self.table.map(\.0)) == Set(CachePolicy.allCases))
-  }
-
-  @Test(arguments: table)
-  func `decides`(_ policy: CachePolicy, by state: [Held: Verdict]) {
-    for held in Held.allCases {
-      #expect(decision(self.held(held), request(policy: policy), after: 10) == state[held], "\(held)")
-    }
-  }
-
   /// `no-cache` of the answer is as good as stale at once; that of the request forbids all that is held.
   @Test(arguments: CachePolicy.allCases)
   func `no-cache is never served`(_ policy: CachePolicy) throws {
@@ -57,17 +15,6 @@ struct CacheDecisionTests {
       let verdict = decision(held, asked, after: 0)
       #expect(verdict != .serve && verdict != .serveAndRevalidate)
     }
-  }
-
-  /// For a shared cache `proxy-revalidate` and `s-maxage` forbid too (sections 5.2.2.8 and 5.2.2.10).
-  @Test(arguments: ["max-age=1, proxy-revalidate", "s-maxage=1"])
-  func `shared caches have more to keep`(_ value: String) throws {
-    let lines = ["Cache-Control: \(value)", "ETag: \"a\""]
-    let shared = try #require(stored(lines, rules: sharedRules))
-    #expect(decision(shared, request(policy: .preferCached), after: 9) == .revalidate)
-    #expect(!shared.mayServeStale(after: .network, to: request(), now: receipt + 9000))
-    let alone = try #require(stored(lines))
-    #expect(decision(alone, request(policy: .preferCached), after: 9) == .serve)
   }
 
   /// RFC 5861 section 3: within the window the answer serves while it is renewed.
@@ -84,29 +31,6 @@ struct CacheDecisionTests {
     ] {
       let other = try #require(stored(["Cache-Control: max-age=10, \(bad)", "ETag: \"a\""]))
       #expect(decision(other, after: 12) == .revalidate)
-    }
-  }
-
-  /// What is asked with (section 4.3.1).
-  @Test func `asks with what it has`() throws {
-    let modified = "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT"
-    let cases: [([String], CacheDecision)] = [
-      (["ETag: \"a\""], .revalidate(conditions: fields("If-None-Match: \"a\""))),
-      (["ETag: W/\"a\""], .revalidate(conditions: fields("If-None-Match: W/\"a\""))),
-      (["ETag: abc"], .revalidate(conditions: fields("If-None-Match: abc"))),
-      (["ETag: \"a,b\""], .revalidate(conditions: fields("If-None-Match: \"a,b\""))),
-      (["ETag: *"], .fetch), (["ETag: a,b"], .fetch), (["ETag:"], .fetch), ([], .fetch),
-      ([modified], .revalidate(conditions: fields("If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"))),
-      (["Last-Modified: yesterday"], .fetch),
-      (
-        ["ETag: \"a\"", modified],
-        .revalidate(
-          conditions: fields("If-None-Match: \"a\"", "If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"))
-      ),
-    ]
-    for (lines, expected) in cases {
-      let held = try #require(stored(lines + ["Cache-Control: max-age=0"]))
-      #expect(CacheDecision.make(for: request(), stored: held, now: receipt) == expected, "\(lines)")
     }
   }
 

@@ -55,33 +55,6 @@ struct CacheRequestTests {
     #expect(decision(held, request(["Cache-Control: \(value)"]), after: 0) == verdict)
   }
 
-  /// `max-stale` does not lift what the origin forbids (section 4.2.4).
-  @Test(arguments: ["must-revalidate", "no-cache"])
-  func `max-stale ends at must-revalidate`(_ directive: String) throws {
-    let held = try #require(stored(["Cache-Control: max-age=1, \(directive)", "ETag: \"a\""]))
-    #expect(decision(held, request(["Cache-Control: max-stale"]), after: 2) == .revalidate)
-  }
-
-  /// RFC 8246 section 2: a reload does not ask while the answer is fresh, a forced reload does.
-  @Test func `immutable stands up to a reload`() throws {
-    let held = try #require(stored(["Cache-Control: max-age=100, immutable", "ETag: \"a\""]))
-    #expect(decision(held, request(["Cache-Control: max-age=0"]), after: 50) == .serve)
-    #expect(decision(held, request(["Cache-Control: max-age=0"]), after: 101) == .revalidate)
-    #expect(decision(held, request(["Cache-Control: no-cache"]), after: 50) == .revalidate)
-    #expect(decision(held, request(policy: .reload), after: 50) == .fetch)
-    let other = try #require(stored(["Cache-Control: max-age=100", "ETag: \"a\""]))
-    #expect(decision(other, request(["Cache-Control: max-age=0"]), after: 50) == .revalidate)
-  }
-
-  @Test func `only get and head are answered`() throws {
-    let held = try #require(stored(["Cache-Control: max-age=100", "ETag: \"a\""]))
-    for method in [Method.post, .put, .patch, .delete, .options, .trace, Method("M-SEARCH"), Method("get")] {
-      #expect(decision(held, request(method: method), after: 0) == .bypass)
-    }
-    #expect(decision(held, request(method: .head), after: 0) == .serve)
-    #expect(decision(held, request(method: .head), after: 101) == .fetch)  // 4.3.5: HEAD is passed on
-  }
-
   @Test func `a scan of other fields finds nothing`() {
     #expect(RequestDirectives(fields("Accept: */*", "User-Agent: x", "Content-Type: y", "X: z")) == .none)
     #expect(RequestDirectives(Headers()) == .none)

@@ -31,16 +31,6 @@ struct CacheScopeTests {
     }
   }
 
-  @Test func `a new token does not outlive its process's secret in the store`() async throws {
-    try await withCache { engine, origin, _ in
-      origin.on("/me", .text("mine").header("Cache-Control", "max-age=1000"))
-      _ = await engine.fetch("/me", headers: ["Cookie": "id=1"])
-      #expect(await engine.fetch("/me", .onlyIfCached, headers: ["Cookie": "id=2"]).code == .notCached)
-      #expect(await engine.fetch("/me", .onlyIfCached).code == .notCached)
-      #expect(await engine.fetch("/me", .onlyIfCached, headers: ["Cookie": "id=1"]).text == "mine")
-    }
-  }
-
   @Test func `a name of the caller's own goes before fields`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/me") { request in
@@ -58,31 +48,6 @@ struct CacheScopeTests {
       #expect(await ask(nil, nil)?.text == "nobody")
       #expect(origin.requestCount == 4)
     }
-  }
-
-  @Test func `an engine's own fields and name count`() async throws {
-    let folder = try TestFolder()
-    try await withEngine { first, origin in
-      origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
-      var settings = CacheConfiguration()
-      settings.directory = folder.path
-      try first.useCache(settings)
-      _ = await first.fetch("/a")
-      let signed = try NetworkEngine(to: origin, on: first.configuration.queue) {
-        $0.headers = ["Authorization": "Bearer 1"]
-      }
-      try signed.useCache(settings)
-      #expect(await signed.fetch("/a", .onlyIfCached).code == .notCached)
-      settings.credentialScope = "ann"
-      let named = try NetworkEngine(to: origin, on: first.configuration.queue)
-      try named.useCache(settings)
-      #expect(await named.fetch("/a", .onlyIfCached).code == .notCached)
-      let plain = try NetworkEngine(to: origin, on: first.configuration.queue)
-      settings.credentialScope = nil
-      try plain.useCache(settings)
-      #expect(await plain.fetch("/a", .onlyIfCached).text == "a")
-    }
-    _ = folder
   }
 
   @Test func `a redirect to another origin leaves the secrets, and the scope, behind`() async throws {

@@ -28,6 +28,15 @@ struct RelaxedRulesTests {
       name: "max-age before a picture", fields: ["Content-Type: image/png", "Cache-Control: max-age=100"],
       lasts: 100),
     Rule(name: "max-age shorter than no-cache", fields: ["Cache-Control: no-cache, max-age=10"], lasts: 10),
+    Rule(
+      name: "a picture before Expires", fields: ["Content-Type: image/png", "Expires: {100}"], lasts: 7 * day),
+    Rule(name: "an ETag before an Expires that is over", fields: ["ETag: \"a\"", "Expires: 0"], lasts: day),
+    Rule(
+      name: "a max-age that is none before a picture",
+      fields: ["Content-Type: image/png", "Cache-Control: max-age=x"], lasts: 0),
+    Rule(
+      name: "no-cache in three words", fields: ["Cache-Control: no-cache", "Expires: 0", "Pragma: no-cache"],
+      lasts: minute),
     Rule(name: "Expires alone", fields: ["Expires: {100}"], lasts: 100),
     Rule(name: "Last-Modified", fields: ["Last-Modified: {-100000}"], lasts: 0),
     Rule(name: "nothing", fields: [], lasts: 0),
@@ -97,8 +106,7 @@ struct RelaxedRulesTests {
     let clock = WallClockHand()
     try await withEngine { strict, origin in
       let relaxed = try NetworkEngine(to: origin, on: strict.configuration.queue)
-      var settings = CacheConfiguration()
-      settings.directory = folder.path
+      var settings = CacheConfiguration(directory: folder.path)
       try strict.useCache(settings, now: { clock.now })
       settings.rules = .relaxed
       try relaxed.useCache(settings, now: { clock.now })

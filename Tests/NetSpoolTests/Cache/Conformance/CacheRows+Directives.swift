@@ -30,6 +30,13 @@ extension CacheRows {
     .stale(
       "said twice in two lines", "RFC 9111 4.2.1", "Cache-Control: max-age=0", "Cache-Control: max-age=100"),
     .fresh("said twice, the same", "RFC 9111 4.2.1", "Cache-Control: max-age=100, max-age=100"),
+    .stale("said twice, once badly", "RFC 9111 4.2.1", "Cache-Control: max-age=100, max-age=x"),
+    .fresh("a quoted pair", "RFC 9110 5.6.4", "Cache-Control: max-age=\"1\\00\""),
+    .stale("a colon is no equals sign", "RFC 9111 5.2", "Cache-Control: max-age:100"),
+    .fresh("no-cache with a name", "RFC 9111 5.2.2.4", "Cache-Control: no-cache=x, max-age=100"),
+    .stale("no-cache with an empty name", "RFC 9111 5.2.2.4", "Cache-Control: no-cache=, max-age=100"),
+    .stale(
+      "no-cache with what is no name", "RFC 9111 5.2.2.4", "Cache-Control: no-cache=\"a b\", max-age=100"),
     .stale("a longer name is another", "RFC 9111 5.2", "Cache-Control: xmax-age=100"),
     .unstored("no-store in any case", "RFC 9111 5.2.2.5", "Cache-Control: NO-STORE, max-age=100"),
     .unstored("no-store with a value", "RFC 9111 5.2.2.5", "Cache-Control: max-age=100, no-store=1"),
@@ -149,6 +156,9 @@ extension CacheRows {
       "Cache-Control: max-age=100, must-understand, no-store"),
     .unstored(
       "of an unknown one", "RFC 9111 5.2.2.3", "Cache-Control: max-age=100, must-understand", status: 299),
+    .unstored(
+      "of an unknown one that says no-store", "RFC 9111 5.2.2.3",
+      "Cache-Control: max-age=100, must-understand, no-store", status: 299),
     CacheRow(
       "immutable stands up to max-age=0", "RFC 8246 2", .asks("Cache-Control: max-age=100, immutable"),
       .hits(with: ["Cache-Control: max-age=0"]), .asks(with: ["Cache-Control: no-cache"])),

@@ -28,6 +28,9 @@ extension CacheRows {
       "and its Age counts all the same", "RFC 9111 4.2.3", "Cache-Control: max-age=100", "Date: {86400}",
       "Age: 100"),
     .fresh("a Date that is none counts as now", "RFC 9110 6.6.1", "Cache-Control: max-age=100", "Date: soon"),
+    .fresh(
+      "a Date as far ahead as can be", "RFC 9111 4.2.3", "Cache-Control: max-age=100",
+      "Date: Fri, 31 Dec 9999 23:59:59 GMT"),
     .stale("nothing said, nothing kept", "RFC 9111 4.2.2", "Content-Type: text/plain"),
     CacheRow(
       "a new answer takes the place of the old", "RFC 9111 4",
@@ -49,6 +52,10 @@ extension CacheRows {
     .stale("Expires in the past", "RFC 9111 5.3", "Expires: {-100}", "Date: {0}"),
     .stale("Expires at Date", "RFC 9111 5.3", "Expires: {0}", "Date: {0}"),
     .stale("it counts from Date, not from now", "RFC 9111 4.2.1", "Expires: {-10}", "Date: {-110}"),
+    .stale("Expires before Date", "RFC 9111 4.2.1", "Expires: {50}", "Date: {100}"),
+    .fresh("a Date that is none", "RFC 9110 6.6.1", "Expires: {100}", "Date: soon"),
+    .fresh(
+      "beside a Cache-Control without a lifetime", "RFC 9111 5.3", "Cache-Control: public", "Expires: {100}"),
     .stale("0 is in the past", "RFC 9111 5.3", "Expires: 0"),
     .stale("a number is no date", "RFC 9111 5.3", "Expires: 100"),
     .stale("-1 is no date", "RFC 9111 5.3", "Expires: -1"),
@@ -73,6 +80,7 @@ extension CacheRows {
     .fresh("the form of asctime", "RFC 9110 5.6.7", "Expires: Thu Aug 18 02:01:18 2050"),
     .fresh("the far future", "RFC 9111 5.3", "Expires: Fri, 31 Dec 9999 23:59:59 GMT", for: 1e9),
     .stale("Age counts", "RFC 9111 4.2.3", "Expires: {100}", "Date: {0}", "Age: 150"),
+    .stale("Age counts with a Date ahead", "RFC 9111 4.2.3", "Expires: {20}", "Date: {10}", "Age: 15"),
     .stale(
       "another max-age that is no number leaves none", "RFC 9111 4.2.1", "Cache-Control: max-age=x",
       "Expires: {100}"),
@@ -104,6 +112,10 @@ extension CacheRows {
     .fresh("and only the first", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 0, 7200"),
     .stale(
       "the first of two lines counts", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200", "Age: 0"),
+    .fresh("and only the first of them", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 0", "Age: 7200"),
+    .stale(
+      "past any number beside such a lifetime", "RFC 9111 1.2.2", "Cache-Control: max-age=99999999999",
+      "Age: 99999999999999999999"),
     .fresh("with a parameter it is no number", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200;x=1"),
     .fresh("an empty one is ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age:"),
     .fresh("leading zeros are digits", "RFC 9111 1.2.2", "Cache-Control: max-age=100", "Age: 00010"),
@@ -161,6 +173,12 @@ extension CacheRows {
     }
     + [
       .fresh("403 lasts when it is public", "RFC 9111 3", "Cache-Control: public, max-age=100", status: 403),
-      .fresh("404 lasts by Expires", "RFC 9111 3", "Expires: {100}", status: 404),
+      .fresh("500 lasts by Expires", "RFC 9111 3", "Expires: {100}", status: 500),
+      CacheRow(
+        "500 is kept when it is private", "RFC 9111 3", .asks("Cache-Control: private", status: 500),
+        .isHeld(bodyOf: 1)),
+      CacheRow("200 is kept, whatever it says", "RFC 9111 3", .asks(), .isHeld()),
+      .unstored("500 with a lifetime that is none", "RFC 9111 3", "Cache-Control: max-age=x", status: 500),
+      .unstored("500 with a public that is none", "RFC 9111 3", "Cache-Control: public=", status: 500),
     ]
 }

@@ -28,6 +28,9 @@ extension CacheRows {
     CacheRow(
       "a missing Date is made", "RFC 9110 6.6.1", .asks(lasting), .hits(after: 30, shows: ["Date: {-30}"])),
     CacheRow(
+      "so is one that is none", "RFC 9110 6.6.1", .asks(lasting, "Date: soon"),
+      .hits(after: 30, shows: ["Date: {-30}"])),
+    CacheRow(
       "repeated fields stay repeated", "RFC 9110 5.3", .asks(lasting, "X-A: 1", "X-A: 2"),
       .hits(shows: ["X-A: 1"])),
     CacheRow(
@@ -150,6 +153,25 @@ extension CacheRows {
         .asks("Cache-Control: max-age=10, proxy-revalidate"),
         .asks(after: 20, with: ["Cache-Control: max-stale"])),
     ]
+    + ["Set-Cookie: a=b", "set-cookie: a", "Set-Cookie2: a=b"].map {
+      .unstored(
+        "a cookie is for one cache alone: \($0)", "RFC 9111 7.3", "Cache-Control: public, max-age=100", $0)
+    }
+    + [
+      CacheRow(
+        "what has become private is not kept", "RFC 9111 5.2.2.7",
+        .asks("Cache-Control: max-age=10", "ETag: \"a\""),
+        .confirms("ETag: \"a\"", "Cache-Control: private", after: 20), .isMissing()),
+      CacheRow(
+        "what s-maxage has ended is never used stale", "RFC 9111 5.2.2.10",
+        .asks("Cache-Control: s-maxage=10"),
+        .asks(after: 20, with: ["Cache-Control: max-stale"])),
+    ]
+    + ["private", "no-cache", "s-maxage=x"].map {
+      .unstored(
+        "an authorised answer that is \($0)", "RFC 9111 3.5", "Cache-Control: max-age=100, \($0)",
+        with: ["Authorization: Bearer a"])
+    }
     + ["public", "must-revalidate", "s-maxage=100"].map {
       CacheRow(
         "an authorised answer that is \($0)", "RFC 9111 3.5",

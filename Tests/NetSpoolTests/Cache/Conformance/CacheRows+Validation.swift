@@ -32,6 +32,17 @@ extension CacheRows {
       "a date that is none is not sent", "RFC 9111 4.3.1", .asks(short, "Last-Modified: then"),
       .asks(after: 20, sends: ["!If-Modified-Since"])),
     CacheRow(
+      "by a date as it came", "RFC 9111 4.3.1", .asks(short, "Last-Modified: Sunday, 06-Nov-94 08:49:37 GMT"),
+      .confirms(after: 20, sends: ["If-Modified-Since: Sunday, 06-Nov-94 08:49:37 GMT"])),
+    CacheRow(
+      "not by an ETag that is every tag", "RFC 9110 8.8.3", .asks(short, "ETag: *"),
+      .asks(after: 20, sends: ["!If-None-Match"])),
+    CacheRow(
+      "nor by two in one", "RFC 9110 8.8.3", .asks(short, "ETag: a,b"),
+      .asks(after: 20, sends: ["!If-None-Match"])),
+    CacheRow(
+      "nor by none", "RFC 9110 8.8.3", .asks(short, "ETag:"), .asks(after: 20, sends: ["!If-None-Match"])),
+    CacheRow(
       "a changed resource comes whole", "RFC 9111 4.3.3", .asks(short, "ETag: \"a\""),
       .asks(lasting, "ETag: \"b\"", after: 20, sends: ["If-None-Match: \"a\""]), .hits(bodyOf: 2)),
     CacheRow(
@@ -149,6 +160,16 @@ extension CacheRows {
       CacheRow(
         "another length too", "RFC 9111 4.3.5", .asks(short),
         Visit(method: "HEAD", after: 20, answer: [lasting, "Content-Length: 7"]), .isMissing()),
+      CacheRow(
+        "no-store too", "RFC 9111 5.2.2.5", .asks(short),
+        Visit(method: "HEAD", after: 20, answer: ["Cache-Control: no-store"]), .isMissing()),
+      CacheRow(
+        "a length where none was said", "RFC 9111 4.3.5", Visit(answer: [short], framing: .chunks),
+        Visit(method: "HEAD", after: 20, answer: [lasting]), .isMissing()),
+      CacheRow(
+        "but not beside the same ETag", "RFC 9111 4.3.5",
+        Visit(answer: [short, "ETag: \"a\""], framing: .chunks),
+        Visit(method: "HEAD", after: 20, answer: [lasting, "ETag: \"a\""]), .hits(bodyOf: 1)),
       CacheRow(
         "an error says nothing", "RFC 9111 4.3.5", .asks(short),
         Visit(method: "HEAD", after: 20, status: 503, answer: [lasting]), .isHeld(bodyOf: 1)),

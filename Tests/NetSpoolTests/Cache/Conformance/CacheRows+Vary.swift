@@ -45,6 +45,14 @@ extension CacheRows {
     pair(
       "codings of the caller's own", "RFC 9110 12.5.3", vary: "Accept-Encoding",
       ["Accept-Encoding: identity"], [], same: false),
+    pair("an empty value is a value", "RFC 9111 4.1", vary: "Foo", ["Foo:"], [], same: false),
+    pair("blanks within a value", "RFC 9111 4.1", vary: "Foo", ["Foo: a b"], ["Foo: ab"], same: false),
+    pair("an empty element is one", "RFC 9111 4.1", vary: "Foo", ["Foo: 1,"], ["Foo: 1"], same: false),
+    pair(
+      "commas within quotes", "RFC 9110 5.6.4", vary: "Foo", ["Foo: \"a, b\""], ["Foo: \"a,b\""], same: false),
+    pair(
+      "what is no list is text", "RFC 9110 10.1.5", vary: "User-Agent", ["User-Agent: a, b"],
+      ["User-Agent: a,b"], same: false),
     .unstored("a star fits nobody", "RFC 9111 4.1", lasting, "Vary: *"),
     .unstored("a star in a list", "RFC 9111 4.1", lasting, "Vary: Foo, *"),
     .unstored("a star in a second line", "RFC 9111 4.1", lasting, "Vary: Foo", "Vary: *"),
@@ -93,6 +101,11 @@ extension CacheRows {
       "no Connection takes Vary away", "RFC 9110 7.6.1",
       .asks(lasting, "Vary: Foo", "Connection: Vary", with: ["Foo: 1"]),
       .asks(lasting, "Vary: Foo", "Connection: Vary", with: ["Foo: 2"]), .hits(with: ["Foo: 1"], bodyOf: 1)),
+    CacheRow(
+      "nor does Cache-Control", "RFC 9111 5.2.2.4",
+      .asks("Cache-Control: max-age=100, no-cache=\"Vary\"", "Vary: Foo", with: ["Foo: 1"]),
+      .asks("Cache-Control: max-age=100, no-cache=\"Vary\"", "Vary: Foo", with: ["Foo: 2"]),
+      .hits(with: ["Foo: 1"], bodyOf: 1)),
     CacheRow(
       "an answer that does not vary takes the place of all", "RFC 9111 4.1",
       .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1"]),
