@@ -17,15 +17,4 @@ struct TargetTests {
       }
     }
   }
-
-  @Test(arguments: [
-    ("/ü ö", "/%c3%bc%20%c3%b6"), ("/a/./b/../c", "/a/c"), ("/a#part", "/a"), ("?q", "/?q"), ("", "/"),
-  ])
-  func `is made canonical where it must be`(_ given: String, _ target: String) async throws {
-    try await withWire { wire in
-      wire.origin.fallback(.text("ok"))
-      _ = try await wire.answer(wire.operation(given))
-      #expect(wire.origin.requests.last?.target.lowercased() == target)
-    }
-  }
 }

@@ -31,6 +31,7 @@ struct CredentialCellTests {
     credentials("X-Api-Key", .fields(["X-Api-Key": secret])), header("X-Auth-Token", secret),
     Carrier(field: "Idempotency-Key") { $0.configure { $0.idempotencyKey = secret } },
     header("Origin", "https://\(secret).example"), header("Referer", "https://example.org/\(secret)"),
+    header("X-Whatever", secret),
   ]
 
   enum Change: String, CaseIterable, Sendable { case host, port, scheme }

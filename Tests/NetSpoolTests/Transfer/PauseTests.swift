@@ -139,22 +139,6 @@ struct PauseTests {
     }
   }
 
-  @Test func `a paused one can be cancelled`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .pattern(100_000).stallAfter(50_000))
-      let arrived = Latch()
-      let paused = Latch()
-      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
-        .onStateChange { if $0 == .paused { paused.open() } }
-      engine.enqueue(operation)
-      await arrived.opened()
-      operation.pause()
-      await paused.opened()
-      operation.cancel()
-      #expect(await operation.end().code == .cancelled)
-    }
-  }
-
   @Test func `the time of a pause is not the origin's`() async throws {
     try await withEngine({ $0.timeouts.total = .seconds(6) }) { engine, origin in
       origin.on("/a", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))

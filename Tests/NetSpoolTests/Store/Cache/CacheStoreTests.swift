@@ -53,20 +53,6 @@ struct CacheStoreTests {
     #expect(ids.count == 16)
   }
 
-  @Test func `a later put takes the earlier one's place`() throws {
-    let directory = try TestFolder()
-    let store = try directory.open()
-    for round in 0..<20 {
-      let body = pattern(round, count: round * 700)
-      store.put(StoreKey("a"), namespace: "n", metadata: [UInt8(round)], body: body)
-      if round % 3 == 0 { store.flush() }
-      #expect(store.lookup(StoreKey("a"))?.bytes == body)
-    }
-    store.flush()
-    #expect(store.lookup(StoreKey("a"))?.metadata == [19])
-    #expect(store.statistics.entries == 1)
-  }
-
   @Test func `what was found is found again where it stood until anything changes`() throws {
     // Given an entry that was found
     let directory = try TestFolder()
@@ -145,18 +131,6 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 201)
   }
 
-  @Test(arguments: [false, true]) func `what is removed is gone at once`(isWritten: Bool) throws {
-    let directory = try TestFolder()
-    let store = try directory.open()
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
-    if isWritten { store.flush() }
-    store.remove(StoreKey("a"))
-    #expect(store.lookup(StoreKey("a")).isMissing)
-    store.flush()
-    #expect(store.lookup(StoreKey("a")).isMissing)
-    #expect(store.statistics.entries == 0)
-  }
-
   @Test(arguments: [500, 5_000]) func `new metadata leaves the body alone`(size: Int) throws {
     let directory = try TestFolder()
     let store = try directory.open()
@@ -209,21 +183,6 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 0)
     // And all of the file but the trees' roots is free
     #expect(store.statistics.bytes < 64 << 10)
-  }
-
-  @Test func `a prefix is removed in its namespace only`() throws {
-    let directory = try TestFolder()
-    let store = try directory.open()
-    for (namespace, key) in [
-      ("a", "http://x/1"), ("a", "http://x/2"), ("a", "http://y/1"), ("b", "http://x/3"),
-    ] {
-      store.put(StoreKey(key), namespace: namespace, metadata: [], body: [1])
-    }
-    store.removeAll(namespace: "a", matching: Array("http://x/".utf8))
-    let found = ["http://x/1", "http://x/2", "http://y/1", "http://x/3"].filter {
-      !store.lookup(StoreKey($0)).isMissing
-    }
-    #expect(found == ["http://y/1", "http://x/3"])
   }
 
   @Test func `what is too large is dropped and takes its predecessor along`() throws {

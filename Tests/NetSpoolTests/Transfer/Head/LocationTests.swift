@@ -54,11 +54,6 @@ struct LocationTests {
       outcome { () throws(NetworkError) in _ = try location(longest + [0x61]) } == "badLocation(tooLong)")
   }
 
-  @Test(arguments: [200, 201, 300, 304, 305, 306, 309, 399, 404])
-  func `other statuses are the answer`(_ status: Int) throws {
-    #expect(try location("/x".utf8, status: status) == nil)
-  }
-
   @Test func `a redirect without location or without permission is the answer`() throws {
     #expect(
       try RedirectDecision.location(status: 302, fields: Headers(), policy: .standard) == nil)

@@ -54,22 +54,3 @@ struct RedirectFieldsTests {
     #expect(try kept(302, .post, hasBody: true, to: target) == Self.secrets + Self.harmless)
   }
 }
-
-struct URLPiecesTests {
-  @Test func `the text leaves out a default port`() {
-    func text(_ scheme: String, _ port: Int, _ path: String = "/a?b") -> String {
-      URLPieces(scheme: scheme, host: "H.example", port: port, pathAndQuery: path).text
-    }
-    #expect(text("HTTPS", 443) == "https://h.example/a?b")
-    #expect(text("http", 80) == "http://h.example/a?b")
-    #expect(text("https", 80) == "https://h.example:80/a?b")
-    #expect(text("http", 80, "") == "http://h.example/")
-  }
-
-  @Test func `the origin is scheme host and port`() {
-    let one = URLPieces(scheme: "http", host: "H", port: 80, pathAndQuery: "/a")
-    let two = URLPieces(scheme: "HTTP", host: "h", port: 80, pathAndQuery: "/b")
-    #expect(one.origin == two.origin && one != two)
-    #expect(one.origin != URLPieces(scheme: "http", host: "h", port: 81, pathAndQuery: "/a").origin)
-  }
-}

@@ -199,12 +199,6 @@ struct DescriptorSinkTests {
     close(descriptor)
   }
 
-  @Test func `a full device is a failure`() throws {
-    let sink = makeSink(unsafe open("/dev/full", O_WRONLY), .owned)
-    let failure = #expect(throws: SinkFailure.self) { try loop.deliver([1], to: sink) }
-    #expect(failure?.errno == ENOSPC)
-  }
-
   @Test func `a descriptor that is not open is a failure`() throws {
     let failure = #expect(throws: SinkFailure.self) { try loop.deliver([1], to: makeSink(-1)) }
     #expect(failure?.errno == EBADF)

@@ -153,26 +153,6 @@ struct FanOutTests {
     }
     #expect(BodyPattern.matches(stream.log.bytes) && stream.log.bytes.count == size)
   }
-
-  @Test func `slows its own transfer only`() async throws {
-    let isOpen = Flag()
-    let slow = RecordingStream(onWrite: { _ in isOpen.isSet ? nil : 0 })
-    try await withWire { wire in
-      wire.origin.on("/slow", .pattern(8 << 20))
-      wire.origin.on("/fast", .pattern(8 << 20))
-      // Given a download whose stream takes nothing
-      let paused = wire.operation("/slow").addDownloadStream(slow)
-      async let slowResult = wire.result(of: paused)
-      #expect(await wire.origin.waitForHits("/slow", 1))
-      // When another runs, then it finishes
-      let fast = try await wire.answer(wire.operation("/fast"))
-      #expect(fast.body.count == 8 << 20 && slow.log.bytes.isEmpty)
-      #expect(paused.state == .executing)
-      // And the slow one goes on where it stood
-      isOpen.set()
-      #expect(try await slowResult.get().streams[0].sha256 == patternDigest(8 << 20))
-    }
-  }
 }
 
 /// Takes 500 bytes of what it is offered; every second time none, saying at once that it can take more.

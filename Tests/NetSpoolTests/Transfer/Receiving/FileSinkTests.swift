@@ -40,18 +40,6 @@ struct FileSinkTests {
     #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
-  @Test func `nothing is visible before the end`() throws {
-    try directory.write("body", [1, 2, 3])
-    let sink = try makeSink("body")
-    let ready = ReadyCalls()
-    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
-    try loop.feed(sink, SinkFixture.pattern(4 * Self.full), isReady: ready.take)
-    #expect(directory.bytes("body") == [1, 2, 3])
-    try loop.finish(sink, nil)
-    #expect(directory.bytes("body")?.count == 4 * Self.full)
-    #expect(directory.names == ["body"])
-  }
-
   /// Who asks again as soon as he hears of the end begins anew.
   @Test(arguments: [false, true])
   func `a part that nothing fits to is gone before the end is told`(hasHead: Bool) throws {
@@ -113,22 +101,6 @@ struct FileSinkTests {
     gate.open()
     try loop.run { isThere != nil }
     #expect(isThere == false)
-  }
-
-  @Test(arguments: [100, 3 * full], [FileWriter.Placement.replace, .createNew, .append])
-  func `a failed body leaves no trace`(count: Int, placement: FileWriter.Placement) throws {
-    // Given an old file, unless the placement wants none
-    let old: [UInt8]? = placement == .createNew ? nil : [1, 2, 3]
-    if let old { try directory.write("body", old) }
-    // When the body breaks off
-    let sink = try makeSink("body", placement)
-    try sink.open(SinkFixture.head, bytesExpected: Int64(count * 2)) {}
-    _ = try unsafe sink.write(SinkFixture.pattern(count).span.bytes)
-    try loop.finish(sink, SinkFixture.broken)
-    // Then the directory is as it was
-    #expect(directory.bytes("body") == old)
-    #expect(directory.names == (old == nil ? [] : ["body"]))
-    #expect(sink.report.sha256 == nil)
   }
 
   @Test(arguments: [0, 100, 3 * full])

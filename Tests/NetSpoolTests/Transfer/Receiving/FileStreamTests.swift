@@ -93,7 +93,10 @@ struct FileStreamTests {
     #expect(try folder.read("a") == Array("old".utf8))
   }
 
-  @Test(arguments: [("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR), ("link", ELOOP)])
+  @Test(arguments: [
+    ("none/a", ENOENT), ("folder", EISDIR), ("file/a", ENOTDIR), ("link", ELOOP),
+    (String(repeating: "x", count: 300), ENAMETOOLONG),
+  ])
   func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
     let folder = try TestFolder()
     try TestFiles.makeDirectory(folder["folder"])

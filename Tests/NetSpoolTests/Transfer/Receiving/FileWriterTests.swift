@@ -28,14 +28,6 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == directory.permissions("probe"))
   }
 
-  @Test func `a file has no name before its body is whole`() throws {
-    var writer = try FileWriter(try FileTarget(directory["body"]))
-    try unsafe writer.write([1].span.bytes)
-    #expect(directory.names == [])
-    try writer.publish()
-    #expect(directory.names == ["body"])
-  }
-
   @Test func `a working file with a name is its owner's only`() throws {
     let writer = try FileWriter(try FileTarget(directory["body"]), isUnnamed: false)
     #expect(directory.names == [".body.netspool-new"])
@@ -138,16 +130,6 @@ struct FileWriterTests {
     try #require(unsafe mkfifo(directory["body"], 0o600) == 0)
     let failure = #expect(throws: SinkFailure.self) { try write([1], to: "body", placement) }
     #expect(failure?.errno == ENOTSUP)
-  }
-
-  @Test(arguments: [
-    ("missing/body", ENOENT), ("file/body", ENOTDIR), (String(repeating: "x", count: 300), ENAMETOOLONG),
-  ])
-  func `paths that cannot be`(name: String, number: CInt) throws {
-    try directory.write("file", [9])
-    let failure = #expect(throws: SinkFailure.self) { try write([1], to: name) }
-    #expect(failure?.errno == number)
-    #expect(directory.names == ["file"])
   }
 
   @Test(arguments: ["x", "ä", "🧵"])

@@ -38,22 +38,4 @@ struct FullDiskTests {
     #expect(disk.directory.bytes("body") == [1, 2, 3])
     worker.stop()
   }
-
-  @Test func `a file size limit is a failure and no signal`() async {
-    // In a process of its own: the limit is the whole process's, and SIGXFSZ would end it
-    await #expect(processExitsWith: .success) {
-      let directory = try TestFolder()
-      var limit = rlimit(rlim_cur: 100_000, rlim_max: 100_000)
-      try #require(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
-      let loop = try SinkLoop()
-      let worker = loop.makeWorker()
-      let sink = try FileSink(path: directory["body"], worker: worker, pool: AlignedBufferPool())
-      let failure = #expect(throws: SinkFailure.self) {
-        try loop.deliver(SinkFixture.pattern(200_000), to: sink)
-      }
-      #expect(failure?.errno == EFBIG)
-      #expect(directory.names == [])
-      worker.stop()
-    }
-  }
 }

@@ -47,29 +47,6 @@ struct SinkFanoutTests {
     unsafe fanout.write(bytes.span.bytes, only: id)
   }
 
-  @Test func `every sink gets every byte, at its own speed`() {
-    let (fast, slow) = (TestSink(), TestSink())
-    slow.room = 10
-    let fanout = SinkFanout()
-    for sink in [fast, slow] { fanout.add(sink, id: 1) { _ in Issue.record("failed") } }
-    fanout.open(Self.head, bytesExpected: nil)
-    let bytes = Self.pattern(5_000)
-    for start in stride(from: 0, to: 5_000, by: 100) { write(Array(bytes[start..<start + 100]), to: fanout) }
-    #expect(fast.bytes == bytes)
-    #expect(slow.bytes == Array(bytes.prefix(10)))
-    var isOver = false
-    fanout.finish(nil) { isOver = true }
-    #expect(!isOver)
-    slow.room = 2_000
-    slow.ready()
-    #expect(!isOver)
-    slow.room = .max
-    slow.ready()
-    #expect(isOver)
-    #expect(slow.bytes == bytes)
-    #expect(slow.calls == ["open", "publish"] && fast.calls == ["open", "publish"])
-  }
-
   @Test func `a full backlog asks for a pause until there is room`() {
     let sink = TestSink()
     sink.room = 0
@@ -86,23 +63,6 @@ struct SinkFanoutTests {
     #expect(rooms == 1)
     #expect(!fanout.isCongested)
     #expect(sink.bytes.count == SinkFanout.backlogBytesMax)
-  }
-
-  @Test func `a failed stream is abandoned once, is told of, and disturbs no other`() {
-    let (good, bad) = (TestSink(), TestSink())
-    bad.failsAt = 100
-    let fanout = SinkFanout()
-    var failures: [String] = []
-    fanout.add(good, id: 1) { failures.append($0.reason) }
-    fanout.add(bad, id: 2) { failures.append($0.reason) }
-    fanout.open(Self.head, bytesExpected: nil)
-    for _ in 0..<5 { write(Self.pattern(50), to: fanout) }
-    var isOver = false
-    fanout.finish(nil) { isOver = true }
-    #expect(isOver)
-    #expect(failures == ["full"])
-    #expect(good.bytes.count == 250)
-    #expect(bad.calls == ["open", "abandon sinkFailed"])
   }
 
   @Test func `a sink whose abandonment takes its time is fed no more, and asked with its own reason`() {
@@ -173,19 +133,5 @@ struct SinkFanoutTests {
     #expect(isOver)
     #expect(stuck.calls == ["open", "abandon cancelled"])
     #expect(mine.calls == ["open", "publish"])
-  }
-
-  @Test func `a late one gets what was kept, then follows`() {
-    let (early, late) = (TestSink(), TestSink())
-    let fanout = SinkFanout()
-    fanout.add(early, id: 1) { _ in }
-    fanout.open(Self.head, bytesExpected: nil)
-    write([1, 2], to: fanout)
-    fanout.add(late, id: 2) { _ in }
-    fanout.open(Self.head, bytesExpected: nil, only: 2)
-    write([1, 2], to: fanout, only: 2)
-    write([3], to: fanout)
-    #expect(early.bytes == [1, 2, 3] && late.bytes == [1, 2, 3])
-    #expect(early.calls == ["open"])
   }
 }

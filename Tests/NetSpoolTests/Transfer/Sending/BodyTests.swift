@@ -17,28 +17,6 @@ struct BodyTests {
     return try #require(recorded)
   }
 
-  @Test(arguments: ["POST", "PUT", "PATCH"]) func `forms are encoded`(_ method: String) async throws {
-    let request = try await sent { wire in
-      wire.engine.operation(
-        url: wire.origin.url("/a"), method: NetworkRequest.Method(method),
-        parameters: ["a b": "ü&=+", "c": "", "a b": "2"])
-    }
-    #expect(
-      request.text == "a+b=%C3%BC%26%3D%2B&c=&a+b=2" || request.text == "a%20b=%C3%BC%26%3D%2B&c=&a%20b=2")
-    #expect(request.header("Content-Type")?.hasPrefix("application/x-www-form-urlencoded") == true)
-    #expect(request.header("Content-Length") == "\(request.bodyCount)" && request.method == method)
-  }
-
-  @Test(arguments: ["GET", "HEAD", "DELETE"]) func `parameters go to the query`(_ method: String) async throws
-  {
-    let request = try await sent { wire in
-      wire.engine.operation(
-        url: wire.origin.url("/a?x=1"), method: NetworkRequest.Method(method), parameters: ["q": "ü&"])
-    }
-    #expect(request.target == "/a?x=1&q=%C3%BC%26" && request.bodyCount == 0)
-    #expect(request.header("Content-Length") == nil && request.header("Content-Type") == nil)
-  }
-
   @Test func `flat JSON is made of parameters`() async throws {
     let request = try await sent { wire in
       wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: ["a": "1\"", "b": "ü"])
@@ -114,14 +92,6 @@ struct BodyTests {
       $0.operation("/a", NetworkRequest.Method(method)).setBody(.bytes([1, 2]))
     }
     #expect(withBody.method == method && withBody.body == [1, 2])
-  }
-
-  @Test(arguments: ["", "GE T", "GET\r\nX: y", "CONNECT", "G\u{e4}T"])
-  func `what is no token is refused`(_ method: String) async throws {
-    try await withWire { wire in
-      let error = try await wire.failure(wire.operation("/a", NetworkRequest.Method(method)))
-      #expect(error.code == .invalidRequest && wire.origin.connectionCount == 0)
-    }
   }
 
   @Test func `methods do not leak into the next request of a handle`() async throws {
