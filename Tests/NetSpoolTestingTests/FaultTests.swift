@@ -54,28 +54,6 @@ import Testing
     #expect(second.readAnswer().body == "second")
   }
 
-  @Test func `stalls until all is released`() throws {
-    let origin = try ScriptedOrigin()
-    origin.on("/f", .text("hello").stallAfter(2))
-    let client = try connected(origin)
-    client.ask("/f")
-    _ = client.readHead()
-    #expect(client.read(2) == Array("he".utf8))
-    origin.releaseAll()
-    #expect(client.read(3) == Array("llo".utf8))
-  }
-
-  @Test func `gives no answer until released and then closes`() async throws {
-    let origin = try ScriptedOrigin()
-    origin.fallback(.noAnswer)
-    let client = try connected(origin)
-    client.ask("/")
-    #expect(await origin.waitForRequests(1))
-    origin.releaseAll()
-    origin.stop()
-    #expect(client.readToEnd() == [])
-  }
-
   @Test func `writes each slice by itself`() throws {
     let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").slice(1, every: .milliseconds(2)))
@@ -85,15 +63,6 @@ import Testing
     let first = client.readSome()
     #expect(first.count < whole.utf8.count)
     #expect(String(decoding: first + client.read(whole.utf8.count - first.count), as: UTF8.self) == whole)
-  }
-
-  @Test func `writes slices without pauses to the end`() throws {
-    let origin = try ScriptedOrigin()
-    origin.on("/f", .text("hello").slice(1))
-    let client = try connected(origin)
-    client.ask("/f")
-    let whole = Self.head + "hello"
-    #expect(String(decoding: client.read(whole.utf8.count), as: UTF8.self) == whole)
   }
 
   @Test func `keeps to its bytes per second`() throws {

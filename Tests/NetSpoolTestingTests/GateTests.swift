@@ -2,24 +2,6 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct GateTests {
-  @Test func `holds a path until it is released and others not`() async throws {
-    let origin = try ScriptedOrigin()
-    origin.fallback { .text($0.path) }
-    origin.hold("/held")
-    let held = try connected(origin)
-    let free = try connected(origin)
-    held.ask("/held?q=1")
-    #expect(await origin.waitForWaiting("/held", 1))
-    free.ask("/free")
-    #expect(free.readAnswer().body == "/free")
-    #expect(origin.waitingCount("/held") == 1)
-    origin.release("/held")
-    #expect(held.readAnswer().body == "/held")
-    #expect(origin.waitingCount("/held") == 0)
-    held.ask("/held")
-    #expect(held.readAnswer().body == "/held")
-  }
-
   @Test func `chooses the answer when the request is let go`() async throws {
     let origin = try ScriptedOrigin()
     origin.on("/a", .text("old"))
@@ -46,22 +28,6 @@ import Testing
     #expect(origin.waitingCount("/a") == 2)
     origin.release("/a")
     for client in clients { #expect(client.readAnswer().body == "x") }
-  }
-
-  @Test func `lets a client go that gives up waiting`() async throws {
-    let origin = try ScriptedOrigin()
-    origin.hold("/a")
-    origin.on("/stall", .noAnswer)
-    var clients = try ["/a", "/stall"].map { path in
-      let client = try connected(origin)
-      client.ask(path)
-      return client
-    }
-    #expect(await origin.waitForRequests(2))
-    #expect(await origin.waitForWaiting("/a", 1))
-    clients.removeAll()
-    #expect(await origin.waitForOpenConnections(0))
-    #expect(origin.waitingCount("/a") == 0)
   }
 
   @Test func `tells when the time is over`() async throws {
