@@ -231,17 +231,6 @@ struct ConvenienceTests {
 
   @MainActor private final class Story { var lines: [String] = [] }
 
-  @Test func `an operation tells its events`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .text("hello"))
-      var last: String?
-      for await event in engine.events(for: engine.operation(path: "a")) {
-        if case .finished(let result) = event { last = try result.get().text }
-      }
-      #expect(last == "hello")
-    }
-  }
-
   @Test func `a download is one line`() async throws {
     let folder = try TestFolder()
     try await withEngine { engine, origin in
@@ -319,16 +308,6 @@ struct OwnTimeoutsTests {
     #expect(limits.queueDeadline == nil && limits.connect == .seconds(10))
   }
 
-  @Test func `a limit that is set alone ends the operation`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/held", .noAnswer)
-      var request = NetworkRequest(path: "held")
-      request.timeouts.headers = .milliseconds(50)
-      let ending = await engine.end(of: engine.operation(request))
-      #expect(ending.code == .timedOut && ending.reason == "headers")
-    }
-  }
-
   @Test func `an engine's limit holds where a request sets another`() async throws {
     try await withEngine({ $0.timeouts.total = .milliseconds(100) }) { engine, origin in
       origin.on("/held", .noAnswer)
@@ -374,18 +353,10 @@ struct FormOrderTests {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       origin.fallback(.text("there"))
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue)
       let answer = try await engine.get(origin.url("/a"), parameters: ["q": 1])
       #expect(answer.text == "there" && origin.requests.map(\.target) == ["/a?q=1"])
       #expect(await engine.end(of: engine.operation(path: "a")).error?.reason == "noHost")
-    }
-  }
-
-  @Test func `a host with its port is told where it belongs`() {
-    #expect { try NetworkEngine(host: "example.org:8443") } throws: {
-      "\($0)".contains("NetworkEngine(url:)")
     }
   }
 

@@ -266,30 +266,6 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `streams of all who share are fed before the first byte too, and closed when one leaves`()
-    async throws
-  {
-    try await withEngine { engine, origin in
-      origin.on("/a", .pattern(50_000))
-      origin.hold("/a")
-      let streams = (0..<3).map { _ in MemoryDownloadStream() }
-      let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
-      let gone = Latch()
-      operations[1].addDownloadStream(ClosureDownloadStream(onClose: { _ in gone.open() }) { _ in .accepted })
-      for operation in operations { engine.enqueue(operation) }
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      operations[1].cancel()
-      await gone.opened()
-      origin.release("/a")
-      #expect(await operations[0].end().response?.status == 200)
-      #expect(await operations[2].end().response?.status == 200)
-      #expect(await operations[1].end().code == .cancelled)
-      #expect(streams.map(\.isWhole) == [true, false, true])
-      #expect(origin.hits("/a") == 1)
-    }
-  }
-
   @Test func `an operation that left before the start opens no stream`() async throws {
     try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
       origin.on("/a", .text("ok"))
@@ -302,22 +278,6 @@ struct CoalescingTests {
       engine.configuration.queue.isSuspended = false
       #expect(await first.end().text == "ok")
       #expect(calls.entries == ["close cancelled"])
-    }
-  }
-
-  @Test func `the failing stream of one does not disturb the others`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .pattern(50_000))
-      origin.hold("/a")
-      let first = engine.start("/a")
-      let failing = engine.operation(path: "/a")
-        .addDownloadStream(ClosureDownloadStream { _ in throw NetworkError(code: .invalidRequest) })
-      engine.enqueue(failing)
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.release("/a")
-      #expect(await failing.end().code == .sinkFailed)
-      #expect(await first.end().response?.body.count == 50_000)
     }
   }
 

@@ -73,23 +73,6 @@ struct DeliveryTests {
     }
   }
 
-  @Test func `a slow closure slows no other engine`() async throws {
-    try await withEngine { engine, origin in
-      origin.on(prefix: "/", .text("ok"))
-      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
-      let go = Latch()
-      let begun = Latch()
-      let slow = engine.operation(path: "/slow").onCompletion { _ in
-        begun.open()
-        go.block()
-      }
-      engine.enqueue(slow)
-      await begun.opened()
-      #expect(await other.end(of: other.operation(path: "/other")).text == "ok")
-      go.open()
-    }
-  }
-
   @Test func `an operation on a queue that has closed ends all the same`() async throws {
     for delivery in [NetworkEngine.Delivery.serialQueue, .loopThread] {
       try await withEngine({ $0.delivery = delivery }) { engine, origin in

@@ -6,22 +6,6 @@ import Testing
 
 /// An operation ends exactly once, and everybody who asked hears of it.
 struct EndingTests {
-  @Test func `states come in order and end with the operation`() async throws {
-    try await withEngine { engine, origin in
-      // Given
-      origin.on("/a", .text("hello"))
-      let states = Journal<NetworkOperation.State>()
-      let operation = engine.operation(path: "/a").onStateChange { states.add($0) }
-      #expect(operation.state == .ready)
-      // When
-      let ending = await engine.end(of: operation)
-      // Then
-      #expect(ending.text == "hello")
-      #expect(states.entries == [.queued, .executing, .finished])
-      #expect(operation.state == .finished)
-    }
-  }
-
   @Test func `a redirect is no change of state`() async throws {
     try await withEngine { engine, origin in
       origin.on("/from", .redirect(to: "/to"))
@@ -181,31 +165,6 @@ struct EndingTests {
         let left = MemoryUse.resident - before
         #expect(left < 48 << 20, "\(left >> 20) MiB")
       }
-    }
-  }
-
-  @Test func `a 304 tells first that nothing has changed`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .status(304))
-      let events = Journal<String>()
-      let operation = engine.operation(path: "/a").setHeader("If-None-Match", "\"1\"")
-        .onNotModified { events.add("not modified") }.onCompletion { _ in events.add("completed") }
-      _ = await engine.end(of: operation)
-      #expect(events.entries == ["not modified", "completed"])
-    }
-  }
-
-  @Test func `awaiting has the same endings, and cancelling the task cancels the operation`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .text("hello"))
-      origin.hold("/held")
-      let response = try await engine.response(for: NetworkRequest(url: origin.url("/a")))
-      #expect(response.text == "hello")
-      let task = Task { try await engine.response(for: NetworkRequest(url: origin.url("/held"))) }
-      #expect(await origin.waitForWaiting("/held", 1))
-      task.cancel()
-      let result = await task.result
-      #expect(throws: CancellationError.self) { try result.get() }
     }
   }
 

@@ -337,22 +337,6 @@ import Testing
       for operation in patient { #expect(await operation.end().code == .cancelled) }
     }
   }
-
-  @Test func `a pause that is none is refused`() throws {
-    var configuration = NetworkEngine.Configuration()
-    configuration.originPauseMax = .milliseconds(-1)
-    #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
-    #expect(NetworkEngine.Configuration().originPauseMax == .seconds(30))
-  }
-
-  @Test func `a limit below nothing is refused`() throws {
-    var configuration = NetworkEngine.Configuration()
-    configuration.limits.bodyBytesStreamedMax = -1
-    let refusal = #expect(throws: NetworkError.self) { try NetworkEngine(configuration: configuration) }
-    #expect(refusal?.code == .invalidConfiguration && refusal?.reason == "limits")
-    configuration.limits.bodyBytesStreamedMax = 0
-    _ = try NetworkEngine(configuration: configuration)
-  }
 }
 
 extension NetworkRequest.Timeouts {

@@ -66,31 +66,6 @@ struct ShutDownTests {
     }
   }
 
-  @Test func `letting go of the engine loses none of the many under way`() async throws {
-    let tally = Tally()
-    try await withQueue {
-      $0.sizing = .fixed(64)
-    } _: { queue in
-      let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
-      origin.hold("/held")
-      try enqueueHeld(Self.many, NetworkEngine(to: origin, on: queue), tally)
-      #expect(await origin.waitForWaiting("/held", 64))
-      origin.releaseAll()
-      await tally.wait(for: Self.many)
-      #expect(tally.count("completed") == Self.many && tally.isOneEach)
-    }
-  }
-
-  /// The engine has no other reference.
-  private func enqueueHeld(_ count: Int, _ engine: NetworkEngine, _ tally: Tally) {
-    for number in 0..<count {
-      let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
-      tally.watch(operation)
-      engine.enqueue(operation)
-    }
-  }
-
   @Test func `what runs may end until the deadline, and nothing new is taken`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("in time"))
@@ -116,20 +91,6 @@ struct ShutDownTests {
       await patient
       await again
       #expect(await running.end().code == .engineClosed)
-    }
-  }
-
-  @Test func `inside a closure it begins and does not wait`() async throws {
-    for delivery in [NetworkEngine.Delivery.serialQueue, .loopThread] {
-      try await withEngine({ $0.delivery = delivery }) { engine, origin in
-        origin.on("/a", .text("ok"))
-        origin.hold("/held")
-        let held = engine.start("/held")
-        #expect(await origin.waitForWaiting("/held", 1))
-        engine.enqueue(
-          engine.operation(path: "/a").onCompletion { _ in engine.shutDownAndWait(deadline: .seconds(0)) })
-        #expect(await held.end().code == .engineClosed)
-      }
     }
   }
 

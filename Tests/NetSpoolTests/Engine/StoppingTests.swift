@@ -63,24 +63,6 @@ struct StoppingTests {
     }
   }
 
-  @Test func `an operation that shares another's exchange stops alone`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .text("a"))
-      origin.hold("/a")
-      let (first, second) = (engine.start("/a"), engine.start("/a"))
-      #expect(await origin.waitForWaiting("/a", 1))
-      second.pause()
-      await engine.settle()
-      #expect(second.state == .paused)
-      origin.release("/a")
-      #expect(await first.end().text == "a")
-      #expect(second.state == .paused && origin.hits("/a") == 1)
-      second.resume()
-      #expect(await second.end().text == "a")
-      #expect(origin.hits("/a") == 2)
-    }
-  }
-
   @Test func `the stream of one who comes during an error page gets none of it`() async throws {
     try await withEngine { engine, origin in
       origin.on(

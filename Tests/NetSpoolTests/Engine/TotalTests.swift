@@ -61,11 +61,10 @@ import Testing
           return ["127.0.0.1"]
         }
       }
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      configuration.timeouts.total = isAnswered ? .seconds(60) : Self.limit
-      configuration.delivery = .loopThread
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: queue) {
+        $0.timeouts.total = isAnswered ? .seconds(60) : Self.limit
+        $0.delivery = .loopThread
+      }
       let operation = engine.operation(url: origin.url("/", host: "slow.test"))
       if isAnswered {
         let answer = try #require(await engine.end(of: operation).response)
@@ -84,9 +83,7 @@ import Testing
       origin.on("/a", Answer.bytes(BodyPattern.bytes(200_000)).header("Cache-Control", "max-age=60"))
       let folder = try TestFolder()
       if isCached {
-        var cache = CacheConfiguration()
-        cache.directory = folder.path
-        try engine.useCache(cache)
+        try engine.useCache(.init(directory: folder.path))
         #expect(await engine.get("/a").end().response?.status == 200)
       }
       let pipe = try makePipe()
@@ -128,52 +125,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `operations that share an exchange end each by its own total`(
-    _ isFirstHasty: Bool
-  ) async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .text("a"))
-      origin.hold("/a")
-      let (hasty, patient) = (engine.operation(path: "/a"), engine.operation(path: "/a"))
-      hasty.configure {
-        $0.timeouts = .init()
-        $0.timeouts.total = .milliseconds(300)
-      }
-      let both = isFirstHasty ? [hasty, patient] : [patient, hasty]
-      engine.enqueue(both[0])
-      #expect(await origin.waitForWaiting("/a", 1))
-      engine.enqueue(both[1])
-      let ending = await hasty.end()
-      #expect(ending.code == .timedOut && ending.reason == "total")
-      #expect(patient.state == .executing)
-      origin.release("/a")
-      #expect(await patient.end().text == "a")
-      #expect(origin.hits("/a") == 1)
-    }
-  }
-
-  @Test(arguments: [true, false]) func `operations that share an exchange are repeated each as it wants`(
-    _ isFirstHasty: Bool
-  ) async throws {
-    try await withEngine { engine, origin in
-      origin.enqueue(.text("busy", status: 503).header("Retry-After", "1"), for: "/a")
-      origin.on("/a", .text("a"))
-      origin.hold("/a")
-      let (hasty, patient) = (engine.operation(path: "/a"), engine.operation(path: "/a"))
-      patient.configure { $0.retry = .standard }
-      let both = isFirstHasty ? [hasty, patient] : [patient, hasty]
-      engine.enqueue(both[0])
-      #expect(await origin.waitForWaiting("/a", 1))
-      engine.enqueue(both[1])
-      await engine.settle()
-      origin.release("/a")
-      let ending = await hasty.end()
-      #expect(ending.code == .status && ending.error?.response?.text == "busy")
-      #expect(await patient.end().text == "a")
-      #expect(origin.hits("/a") == 2)
-    }
-  }
-
   @Test func `the wait for a slot and the whole time are told`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on("/a", .text("a").delay(.milliseconds(150)))
@@ -187,14 +138,6 @@ import Testing
       #expect(metrics.queueWait <= elapsed && metrics.endToEnd <= elapsed)
       #expect(metrics.endToEnd >= metrics.queueWait + metrics.total - .milliseconds(5))
       #expect(await first.end().text == "a")
-    }
-  }
-
-  @Test func `the error tells of all attempts`() async throws {
-    try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
-      origin.on("/a", .status(503).header("Retry-After", "0"))
-      let ending = await engine.end(of: engine.operation(path: "/a"))
-      #expect(ending.error?.attempts == 3 && ending.error?.response?.metrics.attempts == 3)
     }
   }
 }
