@@ -155,23 +155,6 @@ import Testing
     #expect(bench.wrong(0..<3).isEmpty)
   }
 
-  @Test func `shards are disjoint and together complete`() throws {
-    bench.serve(0..<60)
-    let list = try bench.writeList(0..<60)
-    for shard in 0..<3 {
-      let end = try fetch([
-        list, "--output", bench["out"], "--shard", "\(shard)/3", "--results", bench["r\(shard)"],
-      ])
-      #expect(end.exit == .status(0))
-    }
-    #expect(bench.wrong(0..<60).isEmpty)
-    #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
-    let merged = try Tool.run(
-      ["report", "merge", "--json"] + (0..<3).map { bench["r\($0)"] })
-    #expect(merged.exit == .status(0))
-    #expect(merged.output.contains(#""done":60"#))
-  }
-
   @Test func `a second run with resume fetches the rest`() throws {
     bench.serve(0..<20)
     bench.origin.on("/5", .status(500))
@@ -185,17 +168,6 @@ import Testing
     #expect(end.errors.contains("19 done before"))
     #expect(bench.origin.requestCount == 21)
     #expect(bench.wrong(0..<20).isEmpty)
-  }
-
-  @Test func `a body that breaks off is begun again`() throws {
-    bench.serve(0..<1)
-    bench.origin.enqueue(.bytes(ToolBench.body(0)).resetAfter(100), for: "/0")
-    let end = try fetch([
-      bench.origin.url("/0"), "--output", bench["out"], "--results", bench["r"],
-    ])
-    #expect(end.exit == .status(0))
-    #expect(bench.wrong(0..<1).isEmpty)
-    #expect(try bench.results("r").first?.attempts == 2)
   }
 
   @Test func `checksums are those of the files`() throws {

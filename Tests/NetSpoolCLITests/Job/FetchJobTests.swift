@@ -15,14 +15,6 @@ import Testing
     #expect(!end.isPartial)
   }
 
-  @Test func `a URL with two names is fetched to both`() throws {
-    let bench = try JobBench(["http://h/1\ta", "http://h/1\tb", "http://h/1\ta", "http://i/1\ta"])
-    bench.plan.namesOutputs = true
-    let end = try bench.run()
-    #expect(bench.fetcher.started.map(\.output) == ["a", "b", "a-1"])
-    #expect(end.summary.list.renamed == 1)
-  }
-
   @Test func `an empty list is done`() throws {
     #expect(try JobBench([]).run().status == .allDone)
   }
@@ -227,15 +219,6 @@ import Testing
     #expect(end.summary.done > 1_000 && end.summary.cancelled == 0)
     #expect(bench.startedURLs == (0..<end.summary.done).map { "http://h/\($0)" })
     #expect(bench.messages.count { $0.contains("was changed while it was read") } == 1)
-  }
-
-  @Test func `a file that cannot be written fails alone`() throws {
-    let bench = try JobBench(urls: 0..<10)
-    bench.fetcher.answer = { $0.id == 5 ? .local(EISDIR) : .ok() }
-    let end = try bench.run()
-    #expect(end.status == .localIO)
-    #expect(end.summary.done == 9)
-    #expect(!end.isPartial)
   }
 
   @Test func `an unwritable results file stops the job but not the other file`() throws {
