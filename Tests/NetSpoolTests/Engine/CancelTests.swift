@@ -69,10 +69,7 @@ import Testing
   @Test func `in the middle of the body`() async throws {
     try await withEvents { engine, origin in
       origin.on("/a", .pattern(100_000).stallAfter(50_000))
-      let arrived = Latch()
-      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
-      engine.enqueue(operation)
-      await arrived.opened()
+      let operation = await engine.underWay("/a")
       await cancel(operation)
     }
   }

@@ -211,10 +211,7 @@ struct CoalescingTests {
   {
     try await withEngine { engine, origin in
       origin.on("/a", .pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
-      let arrived = Latch()
-      let first = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
-      engine.enqueue(first)
-      await arrived.opened()
+      let first = await engine.underWay("/a")
       // When
       let late = engine.start("/a")
       let stream = MemoryDownloadStream()

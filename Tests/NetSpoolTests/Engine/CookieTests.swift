@@ -12,6 +12,15 @@ struct CookieTests {
     origin.fallback { .text($0.header("Cookie") ?? "none") }
   }
 
+  /// An engine that has been given a cookie.
+  private func withJar(_ body: (NetworkEngine, ScriptedOrigin) async throws -> Void) async throws {
+    try await withEngine({ $0.cookies = .inMemory }) { engine, origin in
+      Self.bake(origin)
+      _ = await engine.get("/set").end()
+      try await body(engine, origin)
+    }
+  }
+
   @Test func `are not kept unless asked for`() async throws {
     try await withEngine { engine, origin in
       Self.bake(origin)
@@ -22,11 +31,7 @@ struct CookieTests {
   }
 
   @Test func `go back where they came from`() async throws {
-    try await withEngine {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
-      Self.bake(origin)
-      _ = await engine.get("/set").end()
+    try await withJar { engine, origin in
       let same = await engine.get("/see").end()
       let step = await engine.get("/step").end()
       let other = await engine.end(of: engine.operation(url: origin.url("/see", host: "localhost")))
@@ -69,29 +74,13 @@ struct CookieTests {
     }
   }
 
-  @Test func `belong to one engine`() async throws {
-    try await withEngine {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
-      Self.bake(origin)
-      _ = await engine.get("/set").end()
-      for cookies in [NetworkEngine.Cookies.inMemory, .none] {
-        let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = cookies }
-        let ending = await other.get("/see").end()
-        #expect(ending.text == "none")
-      }
-    }
-  }
-
-  @Test func `stay while many other engines come`() async throws {
-    try await withEngine {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
-      Self.bake(origin)
-      _ = await engine.get("/set").end()
+  @Test func `belong to one engine, and stay while many others come`() async throws {
+    try await withJar { engine, origin in
       // More than there are pools of connections
-      for _ in 0..<40 {
-        let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = .inMemory }
+      for number in 0..<40 {
+        let other = try NetworkEngine(to: origin, on: engine.configuration.queue) {
+          $0.cookies = number % 2 == 0 ? .inMemory : .none
+        }
         #expect(await other.get("/see").end().text == "none")
       }
       #expect(await engine.get("/see").end().text == "id=1")
@@ -99,11 +88,7 @@ struct CookieTests {
   }
 
   @Test func `are forgotten when told so`() async throws {
-    try await withEngine {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
-      Self.bake(origin)
-      _ = await engine.get("/set").end()
+    try await withJar { engine, origin in
       engine.removeCookies()
       let ending = await engine.get("/see").end()
       #expect(ending.text == "none")
@@ -113,11 +98,7 @@ struct CookieTests {
   @Test func `go to a file and come back`() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/cookies.txt"
-    try await withEngine {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
-      Self.bake(origin)
-      _ = await engine.get("/set").end()
+    try await withJar { engine, origin in
       try await engine.exportCookies(to: path)
       #expect(try FileStatus(path: path).permissions == 0o600)
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = .inMemory }

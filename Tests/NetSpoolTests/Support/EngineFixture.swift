@@ -129,6 +129,15 @@ extension NetworkEngine {
   @discardableResult
   func start(_ path: String) -> NetworkOperation { get(path) as NetworkOperation }
 
+  /// The same, once some of its answer's body has come.
+  func underWay(_ path: String) async -> NetworkOperation {
+    let hasCome = Latch()
+    let operation = operation(path: path).onDownloadProgress { _ in hasCome.open() }
+    enqueue(operation)
+    await hasCome.opened()
+    return operation
+  }
+
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
     // Twice: what the engine's own loop is handed first may be for another one.

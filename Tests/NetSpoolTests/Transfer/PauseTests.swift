@@ -105,12 +105,9 @@ struct PauseTests {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on("/long", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))
       origin.on("/next", .text("next"))
-      let arrived = Latch()
       let paused = Latch()
-      let long = engine.operation(path: "/long").onDownloadProgress { _ in arrived.open() }
-        .onStateChange { if $0 == .paused { paused.open() } }
-      engine.enqueue(long)
-      await arrived.opened()
+      let long = await engine.underWay("/long")
+      long.onStateChange { if $0 == .paused { paused.open() } }
       // When
       long.pause()
       await paused.opened()
@@ -142,10 +139,7 @@ struct PauseTests {
   @Test func `the time of a pause is not the origin's`() async throws {
     try await withEngine({ $0.timeouts.total = .seconds(6) }) { engine, origin in
       origin.on("/a", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))
-      let arrived = Latch()
-      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
-      engine.enqueue(operation)
-      await arrived.opened()
+      let operation = await engine.underWay("/a")
       operation.pause()
       // A timed-out operation of the same length is the clock.
       origin.on("/clock", .noAnswer)

@@ -26,46 +26,30 @@ struct StoreResidentPagesTests {
   }
   @Test(.notSanitized(.memoryIsNoMeasure))
   func `the pages of the file are given back when memory is short`() async throws {
-    // Given a store of some MiB whose pages are in memory, and plenty of it
-    let directory = try TestFolder()
-    let pressure = directory["pressure"]
-    try TestFiles.write(Self.pressure("0.00"), to: pressure)
-    let keys = (0..<1_000).map { StoreKey("key \($0)") }
-    let store = try directory.open { $0.pressurePath = pressure }
-    for key in keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
-    store.flush()
-    for key in keys { #expect(store.lookup(key)?.bytes.count == 8_000) }
-    let before = MemoryUse.ofMapping(directory.dataPath)
+
+    let (directory, store, before) = try filled()
     #expect(before > 6 << 20)
     // When it gets short
-    try TestFiles.write(Self.pressure("12.50"), to: pressure)
+    try TestFiles.write(Self.pressure("12.50"), to: directory["pressure"])
     // Then they are given back, though the store is in use, which finds all that it had
     let deadline = ContinuousClock.now + .seconds(60)
     while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
-      _ = store.lookup(keys[0])
+      _ = store.lookup(Self.keys[0])
       await moment()
     }
     #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
-    #expect(keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
+    #expect(Self.keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
   }
 
   @Test(.notSanitized(.memoryIsNoMeasure))
   func `a store that nothing asks for gives its pages back as well`() async throws {
-    let directory = try TestFolder()
-    let pressure = directory["pressure"]
-    try TestFiles.write(Self.pressure("0.00"), to: pressure)
-    let keys = (0..<1_000).map { StoreKey("key \($0)") }
-    let store = try directory.open { $0.pressurePath = pressure }
-    for key in keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
-    store.flush()
-    for key in keys { #expect(store.lookup(key)?.bytes.count == 8_000) }
-    let before = MemoryUse.ofMapping(directory.dataPath)
+    let (directory, store, before) = try filled()
     // Given a store thread that has looked at all that was done, and sleeps
     let idle = ContinuousClock.now + .seconds(60)
     while store.core.views.withLock({ $0.current != nil }), ContinuousClock.now < idle { await moment() }
     #expect(MemoryUse.ofMapping(directory.dataPath) > before / 2)
     // When memory gets short
-    try TestFiles.write(Self.pressure("12.50"), to: pressure)
+    try TestFiles.write(Self.pressure("12.50"), to: directory["pressure"])
     let deadline = ContinuousClock.now + .seconds(60)
     while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
       await moment()
@@ -87,6 +71,19 @@ struct StoreResidentPagesTests {
     #expect(!MemoryPressure.isHigh(directory["pressure"]))
     try TestFiles.write(Array(text.utf8), to: directory["pressure"])
     #expect(MemoryPressure.isHigh(directory["pressure"]) == isHigh)
+  }
+
+  private static let keys = (0..<1_000).map { StoreKey("key \($0)") }
+
+  /// A store of some MiB whose pages are in memory, of which there is plenty, and how many bytes of them.
+  private func filled() throws -> (TestFolder, CacheStore, Int) {
+    let directory = try TestFolder()
+    try TestFiles.write(Self.pressure("0.00"), to: directory["pressure"])
+    let store = try directory.open { $0.pressurePath = directory["pressure"] }
+    for key in Self.keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
+    store.flush()
+    for key in Self.keys { #expect(store.lookup(key)?.bytes.count == 8_000) }
+    return (directory, store, MemoryUse.ofMapping(directory.dataPath))
   }
 
   private static func pressure(_ percent: String) -> [UInt8] {
