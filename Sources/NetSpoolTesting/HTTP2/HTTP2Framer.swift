@@ -27,28 +27,28 @@
     self.owner = owner
     var callbacks: NGHTTP2.Object = nil
     var option: NGHTTP2.Object = nil
-    _ = unsafe library.nghttp2_session_callbacks_new(&callbacks)
-    _ = unsafe library.nghttp2_option_new(&option)
+    _ = unsafe library.session_callbacks_new(&callbacks)
+    _ = unsafe library.option_new(&option)
     unsafe setCallbacks(callbacks)
     // The client gets room for more of a body when the script has read what there is.
-    unsafe library.nghttp2_option_set_no_auto_window_update(option, 1)
+    unsafe library.option_set_no_auto_window_update(option, 1)
     // Longer than any head that comes here: what is longer would not be sent, and nobody told.
-    unsafe library.nghttp2_option_set_max_send_header_block_length(option, 4 << 20)
-    _ = unsafe library.nghttp2_session_server_new2(
+    unsafe library.option_set_max_send_header_block_length(option, 4 << 20)
+    _ = unsafe library.session_server_new2(
       &session, callbacks, Unmanaged.passUnretained(self).toOpaque(), option)
-    unsafe library.nghttp2_session_callbacks_del(callbacks)
-    unsafe library.nghttp2_option_del(option)
+    unsafe library.session_callbacks_del(callbacks)
+    unsafe library.option_del(option)
     let maxConcurrentStreams: Int32 = 3
     let settings = [NGHTTP2.Setting(id: maxConcurrentStreams, value: UInt32(clamping: streamsMax))]
-    _ = unsafe library.nghttp2_submit_settings(session, 0, settings, settings.count)
+    _ = unsafe library.submit_settings(session, 0, settings, settings.count)
   }
 
-  deinit { unsafe library.nghttp2_session_del(session) }
+  deinit { unsafe library.session_del(session) }
 
   /// nil, or why the connection cannot go on.
   func receive(_ bytes: ArraySlice<UInt8>) -> String? {
     let result = unsafe bytes.withUnsafeBufferPointer {
-      unsafe library.nghttp2_session_mem_recv(session, $0.baseAddress, $0.count)
+      unsafe library.session_mem_recv(session, $0.baseAddress, $0.count)
     }
     return result < 0 ? reason(Int32(result)) : nil
   }
@@ -56,18 +56,18 @@
   /// The next frame to be sent, or some of them; empty when there is none now.
   func nextOutput() -> [UInt8] {
     var bytes: NGHTTP2.Bytes = nil
-    let count = unsafe library.nghttp2_session_mem_send(session, &bytes)
+    let count = unsafe library.session_mem_send(session, &bytes)
     return unsafe Array(UnsafeBufferPointer(start: bytes, count: max(count, 0)))
   }
 
   /// Both sides have said all they will.
   var isOver: Bool {
-    unsafe library.nghttp2_session_want_read(session) == 0
-      && library.nghttp2_session_want_write(session) == 0
+    unsafe library.session_want_read(session) == 0
+      && library.session_want_write(session) == 0
   }
 
   fileprivate func reason(_ code: Int32) -> String {
-    unsafe library.nghttp2_strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    unsafe library.strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
   }
 }
 
@@ -76,7 +76,7 @@ extension HTTP2Framer {
   /// 1xx.
   func submit(interim status: Int, _ fields: [HeaderField], on stream: Int32) {
     unsafe with(status, fields) {
-      unsafe library.nghttp2_submit_headers(session, 0, stream, nil, $0, $1, nil)
+      unsafe library.submit_headers(session, 0, stream, nil, $0, $1, nil)
     }
   }
 
@@ -84,32 +84,32 @@ extension HTTP2Framer {
   func submit(_ status: Int, _ fields: [HeaderField], on stream: Int32) {
     unsafe with(status, fields) {
       var provider = unsafe NGHTTP2.DataProvider(source: nil, gives: giveData)
-      return unsafe library.nghttp2_submit_response(session, stream, $0, $1, &provider)
+      return unsafe library.submit_response(session, stream, $0, $1, &provider)
     }
   }
 
   fileprivate func submit(trailers: [HeaderField], on stream: Int32) {
-    unsafe with(nil, trailers) { unsafe library.nghttp2_submit_trailer(session, stream, $0, $1) }
+    unsafe with(nil, trailers) { unsafe library.submit_trailer(session, stream, $0, $1) }
   }
 
   /// There is more of this body, or its end.
-  func resume(_ stream: Int32) { _ = unsafe library.nghttp2_session_resume_data(session, stream) }
+  func resume(_ stream: Int32) { _ = unsafe library.session_resume_data(session, stream) }
 
   func reset(_ stream: Int32, _ reason: Reason) {
-    _ = unsafe library.nghttp2_submit_rst_stream(session, 0, stream, reason.rawValue)
+    _ = unsafe library.submit_rst_stream(session, 0, stream, reason.rawValue)
   }
 
   /// No request is taken any more; those that are under way are answered.
   func goAway() {
-    let last = unsafe library.nghttp2_session_get_last_proc_stream_id(session)
-    _ = unsafe library.nghttp2_submit_goaway(session, 0, last, 0, nil, 0)
+    let last = unsafe library.session_get_last_proc_stream_id(session)
+    _ = unsafe library.submit_goaway(session, 0, last, 0, nil, 0)
   }
 
   /// The client gets room for as many bytes more, on the connection or on a stream.
-  func credit(_ count: Int) { _ = unsafe library.nghttp2_session_consume_connection(session, count) }
+  func credit(_ count: Int) { _ = unsafe library.session_consume_connection(session, count) }
 
   func credit(_ count: Int, on stream: Int32) {
-    _ = unsafe library.nghttp2_session_consume_stream(session, stream, count)
+    _ = unsafe library.session_consume_stream(session, stream, count)
   }
 
   /// Lends the fields as nghttp2 wants them; it makes copies.
@@ -139,17 +139,17 @@ extension HTTP2Framer {
   }
 
   private func setCallbacks(_ callbacks: NGHTTP2.Object) {
-    unsafe library.nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, context in
+    unsafe library.session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, context in
       unsafe HTTP2Framer.find(context).owner.didBeginHead(head(frame).stream)
       return 0
     }
-    unsafe library.nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+    unsafe library.session_callbacks_set_on_header_callback(callbacks) {
       _, frame, name, nameCount, value, valueCount, _, context in
       let field = unsafe HeaderField(text(name, nameCount), text(value, valueCount))
       unsafe HTTP2Framer.find(context).owner.didReceive(field, on: head(frame).stream)
       return 0
     }
-    unsafe library.nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
+    unsafe library.session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, context in
       let (owner, frame) = unsafe (HTTP2Framer.find(context).owner, head(frame))
       let (data, headers, endOfStream): (UInt8, UInt8, UInt8) = (0, 1, 1)
       if frame.kind == headers {
@@ -158,19 +158,19 @@ extension HTTP2Framer {
       if frame.kind == data, frame.flags & endOfStream != 0 { owner.didReceiveEnd(of: frame.stream) }
       return 0
     }
-    unsafe library.nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) {
+    unsafe library.session_callbacks_set_on_invalid_frame_recv_callback(callbacks) {
       _, _, code, context in
       let framer = unsafe HTTP2Framer.find(context)
       framer.owner.didReject(framer.reason(code))
       return 0
     }
-    unsafe library.nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
+    unsafe library.session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
       _, _, stream, bytes, count, context in
       let data = unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
       unsafe HTTP2Framer.find(context).owner.didReceive(data, on: stream)
       return 0
     }
-    unsafe library.nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) {
+    unsafe library.session_callbacks_set_on_stream_close_callback(callbacks) {
       _, stream, _, context in
       unsafe HTTP2Framer.find(context).owner.didClose(stream)
       return 0
