@@ -94,7 +94,8 @@ let package = Package(
       name: "NetSpoolImages",
       dependencies: ["NetSpool", .target(name: "CNetSpoolVips", condition: .when(traits: ["Images"]))],
       swiftSettings: strict),
-    .target(name: "NetSpoolTesting", dependencies: ["CNetSpoolShims"], swiftSettings: strict),
+    .target(
+      name: "NetSpoolTesting", dependencies: ["CNetSpoolShims", "CNetSpoolZlib"], swiftSettings: strict),
     .executableTarget(
       name: "NetSpoolCLI",
       dependencies: [

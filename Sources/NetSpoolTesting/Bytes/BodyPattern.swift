@@ -73,7 +73,7 @@ public enum Thumbnail {
     writer.raw([0x78, 0x01])
     Gzip.writeStored(bytes, isLast: true, to: &writer)
     var stream = writer.bytes
-    stream.appendBigEndian(adler32(bytes))
+    stream.appendBigEndian(Checksum.adler32(bytes))
     return stream
   }
 
@@ -82,6 +82,6 @@ public enum Thumbnail {
     let typed = Array(type.utf8) + data
     file.appendBigEndian(UInt32(data.count))
     file.append(contentsOf: typed)
-    file.appendBigEndian(CRC32.checksum(typed))
+    file.appendBigEndian(Checksum.crc32(typed))
   }
 }

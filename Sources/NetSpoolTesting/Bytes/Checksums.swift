@@ -1,3 +1,5 @@
+internal import CNetSpoolZlib
+
 /// FNV-1a with 64 bits: the digest by which recorded bodies are compared without being kept.
 public struct FNV1a: Sendable, Hashable {
   /// The hash of everything fed so far.
@@ -21,65 +23,25 @@ public struct FNV1a: Sendable, Hashable {
   }
 }
 
-/// CRC-32 as gzip (RFC 1952) and PNG use it.
-struct CRC32 {
-  private static let polynomial: UInt32 = 0xedb8_8320
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { crc, _ in crc & 1 == 1 ? (crc >> 1) ^ polynomial : crc >> 1 }
+/// The checksums of gzip (RFC 1952), zlib (RFC 1950) and PNG.
+enum Checksum {
+  static func crc32(_ bytes: [UInt8]) -> UInt32 {
+    UInt32(truncatingIfNeeded: unsafe crc32_z(0, bytes, bytes.count))
   }
 
-  private var register: UInt32 = 0xffff_ffff
-  var value: UInt32 { ~register }
-
-  mutating func update(_ bytes: some Sequence<UInt8>) {
-    let table = Self.table
-    var crc = register
-    for byte in bytes { crc = (crc >> 8) ^ table[Int((crc ^ UInt32(byte)) & 0xff)] }
-    register = crc
-  }
-
-  /// Adds zero bytes in O(log count): they multiply the register by x^(8·count) modulo the polynomial.
-  /// So a bomb of 10 GiB carries a right checksum although no machine ever holds it.
-  mutating func updateZeros(_ count: Int) {
-    var power: UInt32 = 0x0080_0000  // x^8, bits reflected
-    var left = count
+  /// The CRC-32 of zero bytes in O(log count), of doubled runs of them: so a bomb of 10 GiB carries a right checksum
+  /// although no machine ever holds it.
+  static func crc32(ofZeros count: Int) -> UInt32 {
+    var (crc, run, length, left) = (UInt(0), UInt(crc32([0])), 1, count)
     while left > 0 {
-      if left & 1 == 1 { register = Self.product(register, power) }
-      power = Self.product(power, power)
-      left >>= 1
+      if left & 1 == 1 { crc = crc32_combine(crc, run, length) }
+      run = crc32_combine(run, run, length)
+      (length, left) = (length << 1, left >> 1)
     }
+    return UInt32(truncatingIfNeeded: crc)
   }
 
-  /// The product of two reflected polynomials modulo the CRC's.
-  private static func product(_ first: UInt32, _ second: UInt32) -> UInt32 {
-    var sum: UInt32 = 0
-    var term = second
-    for bit in stride(from: 31, through: 0, by: -1) {
-      if (first >> UInt32(bit)) & 1 == 1 { sum ^= term }
-      term = term & 1 == 1 ? (term >> 1) ^ polynomial : term >> 1
-    }
-    return sum
+  static func adler32(_ bytes: [UInt8]) -> UInt32 {
+    UInt32(truncatingIfNeeded: unsafe adler32_z(1, bytes, bytes.count))
   }
-
-  static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-    var crc = CRC32()
-    crc.update(bytes)
-    return crc.value
-  }
-}
-
-/// Adler-32 (RFC 1950): the checksum of the zlib stream inside a PNG.
-func adler32(_ bytes: [UInt8]) -> UInt32 {
-  var low: UInt32 = 1
-  var high: UInt32 = 0
-  // 5,552 is the longest run whose sums fit into 32 bits.
-  for start in stride(from: 0, to: bytes.count, by: 5_552) {
-    for byte in bytes[start..<min(start + 5_552, bytes.count)] {
-      low &+= UInt32(byte)
-      high &+= low
-    }
-    low %= 65_521
-    high %= 65_521
-  }
-  return high << 16 | low
 }
