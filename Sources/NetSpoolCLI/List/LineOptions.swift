@@ -1,4 +1,5 @@
 import NetSpool
+import NetSpoolTesting
 
 /// What a line of a list says besides its URL and name.
 struct LineOptions: Equatable, Sendable {
@@ -25,9 +26,6 @@ struct LineOptions: Equatable, Sendable {
 
 /// How lines are written: `URL`, tab, `option=value`, ...; or a JSON object; or the rows of a table (`TableRow`).
 enum LineForm {
-  /// What a line says that cannot be meant.
-  struct Mistake: Error { let sentence: String }
-
   private static let names = ["out", "sha256", "priority", "header", "mirror"]
   /// What JSON and CSV have besides.
   private static let others = ["url": "url", "output": "out", "name": "out", "mirrors": "mirrors"]
@@ -75,7 +73,7 @@ enum LineForm {
       } else if number == 0 {
         item.name = part
       } else if !part.isEmpty {
-        throw Mistake(sentence: "'\(part)' is none of out=, sha256=, priority=, header= and mirror=")
+        throw Mistake("'\(part)' is none of out=, sha256=, priority=, header= and mirror=")
       }
     }
     return item
@@ -87,7 +85,7 @@ enum LineForm {
     let name = String(word[..<equals])
     guard !names.contains(name) else { return (name, String(word[word.index(after: equals)...])) }
     let meant = Suggestion.nearest(to: name.lowercased(), in: names).map { "did you mean '\($0)'?" }
-    throw Mistake(sentence: "unknown option '\(name)': \(meant ?? "a name with '=' is written out=NAME")")
+    throw Mistake("unknown option '\(name)': \(meant ?? "a name with '=' is written out=NAME")")
   }
 
   private static func json(_ text: String, _ strangers: inout Set<String>) throws(Mistake) -> ListItem {
@@ -98,14 +96,14 @@ enum LineForm {
       if name(of: key) != nil { return try take(key, &value, in: &item, &mistake) }
       if key.utf8.count <= keyBytesMax, !strangers.contains(key) {
         if let meant = meant(key) {
-          mistake = Mistake(sentence: "unknown key '\(key)': did you mean '\(meant)'?")
+          mistake = Mistake("unknown key '\(key)': did you mean '\(meant)'?")
         } else if strangers.count < strangersMax {
           strangers.insert(key)
         }
       }
       item.options.others.append(LineOptions.Other(name: key, json: try value.rawValue()))
     }
-    guard isWhole != nil else { throw Mistake(sentence: "the line begins as a JSON object but is none") }
+    guard isWhole != nil else { throw Mistake("the line begins as a JSON object but is none") }
     if let mistake { throw mistake }
     return item
   }
@@ -117,7 +115,7 @@ enum LineForm {
     guard let name = name(of: key), !value.begins(with: "n") else { return try value.skipValue() }
     guard name == "mirrors" else { return try takeText(name, &value, in: &item, &mistake) }
     guard value.begins(with: "[") else {
-      mistake = Mistake(sentence: "'mirrors' is an array of URLs")
+      mistake = Mistake("'mirrors' is an array of URLs")
       return try value.skipValue()
     }
     try value.array { try takeText("mirror", &$0, in: &item, &mistake) }
@@ -127,7 +125,7 @@ enum LineForm {
     _ name: String, _ value: inout JSONScanner, in item: inout ListItem, _ mistake: inout Mistake?
   ) throws {
     guard value.begins(with: "\"") else {
-      mistake = Mistake(sentence: "'\(name)' is no text in quotes")
+      mistake = Mistake("'\(name)' is no text in quotes")
       return try value.skipValue()
     }
     let text = try value.string()
@@ -181,20 +179,20 @@ enum LineForm {
     case "out": item.name = value
     case "sha256":
       guard value.utf8.count == 64, value.allSatisfy(\.isHexDigit) else {
-        throw Mistake(sentence: "sha256= has 64 hexadecimal digits")
+        throw Mistake("sha256= has 64 hexadecimal digits")
       }
       item.options.sha256 = value.lowercased()
     case "mirror":
-      if let problem = URLText.problem(value) { throw Mistake(sentence: "mirror=: \(problem.sentence)") }
+      if let problem = URLText.problem(value) { throw Mistake("mirror=: \(problem.sentence)") }
       item.options.mirrors.append(value)
     case "priority":
       guard let priority = NetworkRequest.Priority.allCases.first(where: { "\($0)" == value }) else {
-        throw Mistake(sentence: "priority= is low, normal, high or urgent")
+        throw Mistake("priority= is low, normal, high or urgent")
       }
       item.options.priority = priority
     default:
       guard let field = HeaderField(argument: value), field.value != nil else {
-        throw Mistake(sentence: "header= is 'Name: value'")
+        throw Mistake("header= is 'Name: value'")
       }
       item.options.headers.append(field)
     }

@@ -171,13 +171,13 @@ final class ListReader {
     broken.cause = .notUTF8
     guard String(validating: row, as: UTF8.self) != nil else { return .broken(broken) }
     broken.bytes = LineForm.object(row, head)
-    do throws(LineForm.Mistake) {
+    do throws(Mistake) {
       var item = try LineForm.item(row, of: head)
       item.line = broken.line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       if row.first == UInt8(ascii: "#"), !item.url.contains("://") { return nil }
       broken.cause = .notAURL(problem)
-    } catch { broken.cause = .badOption(error.sentence) }
+    } catch { broken.cause = .badOption(error.description) }
     return .broken(broken)
   }
 
@@ -196,12 +196,12 @@ final class ListReader {
   }
 
   private func parsed(_ text: String, source: String, line: Int) -> Pull {
-    do throws(LineForm.Mistake) {
+    do throws(Mistake) {
       var item = try LineForm.item(text, strangers: &strangers)
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
       return broken(.notAURL(problem), text, source: source, line: line)
-    } catch { return broken(.badOption(error.sentence), text, source: source, line: line) }
+    } catch { return broken(.badOption(error.description), text, source: source, line: line) }
   }
 
   /// A source of which nothing more can be read rightly.

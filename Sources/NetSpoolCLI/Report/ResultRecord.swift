@@ -1,5 +1,6 @@
 import Glibc
 import NetSpool
+import NetSpoolTesting
 
 /// A line of a results file.
 ///
