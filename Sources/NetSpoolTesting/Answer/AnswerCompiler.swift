@@ -13,13 +13,10 @@ struct AnswerCompiler {
   let clientKeepsAlive: Bool
 
   func compile() -> CompiledAnswer {
-    if let script = answer.script { return compile(script: script) }
-    let head = head()
-    let body = bodyRuns()
-    if answer.faults.isEmpty, answer.pace == nil, answer.delay == .zero {
-      return CompiledAnswer(steps: plain(head, body), closes: closes)
-    }
-    var steps = ([ByteRun(head)] + body).map { WirePart.Step.run($0) }
+    let head = answer.script == nil ? head() : []
+    let body = answer.script == nil ? bodyRuns() : []
+    let isPlain = answer.faults.isEmpty && answer.pace == nil && answer.delay == .zero
+    var steps = answer.script?.map(\.step) ?? (isPlain ? plain(head, body) : runs(head, body))
     for fault in latestFirst(headCount: head.count) { steps.insert(fault.step, atByte: fault.offset) }
     if let pace = answer.pace {
       steps.insert(.pace(pace), atByte: answer.pacesBodyOnly ? head.count : 0)
@@ -28,19 +25,15 @@ struct AnswerCompiler {
     return CompiledAnswer(steps: steps, closes: closes)
   }
 
-  private func compile(script: [WirePart]) -> CompiledAnswer {
-    var steps = script.map(\.step)
-    for fault in latestFirst(headCount: 0) { steps.insert(fault.step, atByte: fault.offset) }
-    if let pace = answer.pace { steps.insert(.pace(pace), at: 0) }
-    if answer.delay > .zero { steps.insert(.pause(answer.delay), at: 0) }
-    return CompiledAnswer(steps: steps, closes: answer.closesConnection || !clientKeepsAlive)
+  private func runs(_ head: [UInt8], _ body: [ByteRun]) -> [WirePart.Step] {
+    ([ByteRun(head)] + body).map { .run($0) }
   }
 
   /// Head and a small body become one run, so that the common answer is one system call.
   private func plain(_ head: [UInt8], _ body: [ByteRun]) -> [WirePart.Step] {
     guard let only = body.first, body.count == 1, only.count <= 16_384, only.start == 0,
       only.count == only.block.count
-    else { return ([ByteRun(head)] + body).map { .run($0) } }
+    else { return runs(head, body) }
     return [.run(ByteRun(head + only.block))]
   }
 
@@ -80,7 +73,7 @@ extension AnswerCompiler {
   }
 
   private var closes: Bool {
-    answer.closesConnection || answer.framing == .untilClose || !clientKeepsAlive
+    answer.closesConnection || answer.script == nil && answer.framing == .untilClose || !clientKeepsAlive
   }
 
   private func head() -> [UInt8] {

@@ -38,8 +38,6 @@ struct RouteBook {
     if let path { pathQueues[path, default: AnswerQueue()].append(answers) } else { queue.append(answers) }
   }
 
-  mutating func removeAll() { self = RouteBook() }
-
   /// Takes the answer of a whole request.
   mutating func take(_ path: String, _ method: String) -> Route {
     if let answer = pathQueues[path]?.take() { return .fixed(answer) }

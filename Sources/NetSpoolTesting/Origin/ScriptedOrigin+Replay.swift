@@ -24,19 +24,10 @@ extension ScriptedOrigin {
 
   private static func target(of url: String) -> Substring {
     var rest = url[...]
-    if let scheme = rest.range(of: "://") { rest = rest[scheme.upperBound...] }
+    if let scheme = rest.firstRange(of: "://") { rest = rest[scheme.upperBound...] }
     if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
     guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
     return rest[start] == "?" ? "/" + rest[start...] : rest[start...]
-  }
-}
-
-extension StringProtocol {
-  fileprivate func range(of text: String) -> Range<Index>? {
-    for start in indices where self[start...].hasPrefix(text) {
-      return start..<index(start, offsetBy: text.count)
-    }
-    return nil
   }
 }
 

@@ -131,9 +131,6 @@ extension ScriptedOrigin {
     state.changeRoutes { $0.fallback = .made(closure) }
   }
 
-  /// Forgets all queues, routes and the fallback.
-  public func removeAnswers() { state.changeRoutes { $0.removeAll() } }
-
   /// The answer to `Expect: 100-continue`. Default ``ExpectPolicy/answer``.
   public var expectPolicy: ExpectPolicy {
     get { state.expectPolicy }

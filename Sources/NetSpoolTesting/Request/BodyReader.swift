@@ -152,11 +152,7 @@ struct ChunkedReader {
       state = .done
       return
     }
-    let field = try HeadScanner(line).field(line[...])
-    trailers.append(
-      HeaderField(
-        String(decoding: line[field.name], as: UTF8.self), String(decoding: line[field.value], as: UTF8.self))
-    )
+    trailers.append(HeaderField(try HeadScanner(line).field(line[...]), of: line))
     line.removeAll(keepingCapacity: true)
   }
 

@@ -53,24 +53,22 @@ struct RequestHead: Sendable {
   /// The target without its query. A target in absolute form is cut down to its path.
   var path: String {
     var rest = target[...]
-    if let scheme = rest.range(of: "://"), !rest.hasPrefix("/") {
+    if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
       rest = rest[scheme.upperBound...]
       rest = rest.firstIndex(of: "/").map { rest[$0...] } ?? "/"
     }
     return String(rest.prefix { $0 != "?" })
   }
 
-  var headers: [HeaderField] {
-    lines.map {
-      HeaderField(
-        String(decoding: bytes[$0.name], as: UTF8.self), String(decoding: bytes[$0.value], as: UTF8.self))
-    }
-  }
+  var headers: [HeaderField] { lines.map { HeaderField($0, of: bytes) } }
 }
 
-extension Substring {
-  /// The standard library's search for a substring, without Foundation.
-  fileprivate func range(of needle: String) -> Range<Index>? { firstRange(of: needle) }
+extension HeaderField {
+  /// The field that a line of these bytes says.
+  init(_ line: RequestHead.Line, of bytes: [UInt8]) {
+    name = String(decoding: bytes[line.name], as: UTF8.self)
+    value = String(decoding: bytes[line.value], as: UTF8.self)
+  }
 }
 
 /// The end of the request's body (RFC 9112 section 6).
