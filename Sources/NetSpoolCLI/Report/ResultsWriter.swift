@@ -84,7 +84,11 @@ final class OutputFile {
     }
   }
 
-  func cut(to bytes: Int) throws(IOFailure) { try descriptor.resize(to: bytes) }
+  /// Cuts off what is behind this many bytes, and what was not flushed.
+  func cut(to bytes: Int) throws(IOFailure) {
+    buffer.removeAll(keepingCapacity: true)
+    try descriptor.resize(to: bytes)
+  }
 
   func write(_ bytes: some Sequence<UInt8>) throws(IOFailure) {
     buffer.append(contentsOf: bytes)
@@ -96,5 +100,11 @@ final class OutputFile {
   func flush() throws(IOFailure) {
     defer { buffer.removeAll(keepingCapacity: true) }
     if !buffer.isEmpty { try descriptor.write(buffer) }
+  }
+
+  /// Flushes, and returns when all is on the disk.
+  func sync() throws(IOFailure) {
+    try flush()
+    guard fsync(descriptor.number) == 0 else { throw .last("write", descriptor.path) }
   }
 }

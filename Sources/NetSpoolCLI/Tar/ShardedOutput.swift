@@ -109,12 +109,8 @@ final class ShardedOutput: BodyPlace {
       let stock = try TarStock(names.path)
       let draft = "\(bodies.path)/netspool-copy"
       let copy = try Descriptor(opening: draft, O_WRONLY | O_CREAT | O_TRUNC)
-      var left = Int(stock.membersEnd)
-      try Descriptor(opening: names.path, O_RDONLY).eachPiece { piece throws(IOFailure) in
-        try copy.write(Array(piece.prefix(left)))
-        left -= min(left, piece.count)
-      }
-      guard left == 0 else { throw IOFailure(action: "read", path: names.path, code: EIO) }
+      let source = try Descriptor(opening: names.path, O_RDONLY)
+      try source.eachPiece(of: stock.membersEnd) { piece throws(IOFailure) in try copy.write(Array(piece)) }
       guard unsafe rename(draft, names.path + TarWriter.partEnding) == 0 else {
         throw .last("write", names.path)
       }

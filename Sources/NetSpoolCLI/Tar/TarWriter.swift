@@ -9,29 +9,25 @@ final class TarWriter {
   private(set) var bytes: Int64
   private(set) var items: Int
   private let path: String
-  private let file: Descriptor
-  /// What goes to the file with the next write; filled up to `used`.
-  private var buffer = [UInt8](repeating: 0, count: bufferBytes)
-  private var used = 0
-  private static let bufferBytes = 256 << 10
+  private let file: OutputFile
 
   /// Begins the part of `path`, or goes on with it behind its last whole item.
   init(_ path: String, after bytes: Int64 = 0, items: Int = 0) throws(IOFailure) {
     (self.path, self.bytes, self.items) = (path, bytes, items)
-    file = try Descriptor(opening: path + Self.partEnding, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW)
-    try file.resize(to: Int(bytes))
+    let flags = O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW
+    file = OutputFile(try Descriptor(opening: path + Self.partEnding, flags))
+    try file.cut(to: Int(bytes))
   }
 
   /// Appends an item: what stands before the body of a file, the body, and what stands behind it.
   func add(_ item: TarItem, from source: borrowing BodyFile) throws(IOFailure) {
-    used = 0
     do throws(IOFailure) {
-      try put(item.head)
-      try copy(source, item.bodyBytes)
-      try put(item.tail)
-      try flush()
+      try file.write(item.head)
+      try source.copy(to: file)
+      try file.write(item.tail)
+      try file.flush()
     } catch {
-      try? file.resize(to: Int(bytes))
+      try? file.cut(to: Int(bytes))
       throw error
     }
     bytes += item.bytes
@@ -41,43 +37,12 @@ final class TarWriter {
   func finish() throws(IOFailure) {
     do throws(IOFailure) {
       try file.write(TarHeader.end)
-      guard fsync(file.number) == 0 else { throw .last("write", file.path) }
+      try file.sync()
     } catch {
-      try? file.resize(to: Int(bytes))
+      try? file.cut(to: Int(bytes))
       throw error
     }
-    guard unsafe rename(file.path, path) == 0 else { throw .last("write", path) }
-  }
-
-  private func put(_ bytes: [UInt8]) throws(IOFailure) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = min(rest.count, buffer.count - used)
-      buffer.replaceSubrange(used..<used + count, with: rest.prefix(count))
-      rest = rest.dropFirst(count)
-      try fill(count)
-    }
-  }
-
-  private func copy(_ source: borrowing BodyFile, _ count: Int64) throws(IOFailure) {
-    var left = count
-    while left > 0 {
-      let wanted = Int(min(left, Int64(buffer.count - used)))
-      let got = try source.read(into: &buffer, at: used, count: wanted)
-      guard got > 0 else { throw IOFailure(action: "read", path: "a body of \(path)", code: EIO) }
-      left -= Int64(got)
-      try fill(got)
-    }
-  }
-
-  private func fill(_ count: Int) throws(IOFailure) {
-    used += count
-    if used == buffer.count { try flush() }
-  }
-
-  private func flush() throws(IOFailure) {
-    defer { used = 0 }
-    try file.write(used == buffer.count ? buffer : Array(buffer[..<used]))
+    guard unsafe rename(path + Self.partEnding, path) == 0 else { throw .last("write", path) }
   }
 }
 
@@ -85,7 +50,7 @@ final class TarWriter {
 struct TarItem {
   /// The body's header, and what follows the body: its padding, and the other member.
   let head: [UInt8]
-  let bodyBytes: Int64
+  private let bodyBytes: Int64
   let tail: [UInt8]
 
   init(_ body: TarHeader, _ info: (name: String, bytes: [UInt8])) {
@@ -118,8 +83,7 @@ struct BodyFile: ~Copyable {
     modified = FileFacts.modified(path) ?? 0
   }
 
-  func read(into buffer: inout [UInt8], at offset: Int, count: Int) throws(IOFailure) -> Int {
-    guard file != nil else { return 0 }
-    return try file!.read(into: &buffer, at: offset, count: count)
+  func copy(to output: OutputFile) throws(IOFailure) {
+    if file != nil { try file!.eachPiece(of: bytes) { piece throws(IOFailure) in try output.write(piece) } }
   }
 }

@@ -39,6 +39,17 @@ extension Descriptor {
     }
   }
 
+  /// Reads the first `count` bytes, a piece at a time; of a file that ends before them that is `EIO`.
+  func eachPiece(of count: Int64, _ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
+    var left = count
+    try eachPiece { piece throws(IOFailure) in
+      let part = piece.prefix(Int(min(left, Int64(piece.count))))
+      left -= Int64(part.count)
+      if !part.isEmpty { try body(part) }
+    }
+    guard left == 0 else { throw IOFailure(action: "read", path: path, code: EIO) }
+  }
+
   /// The file that curl's users call so: `-` is standard input.
   static func reading(_ path: String) throws(IOFailure) -> Descriptor {
     ["-", "/dev/stdin"].contains(path) ? try standardInput() : try Descriptor(opening: path, O_RDONLY)
