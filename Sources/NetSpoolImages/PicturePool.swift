@@ -128,7 +128,6 @@ private struct JobFIFO: Sendable {
   private var jobs: [PicturePool.Job?] = []
   private var head = 0
 
-  var count: Int { jobs.count - head }
   var first: PicturePool.Job? { head < jobs.count ? jobs[head] : nil }
 
   mutating func append(_ job: PicturePool.Job) { jobs.append(job) }

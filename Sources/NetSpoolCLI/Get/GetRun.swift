@@ -90,12 +90,8 @@ struct GetRun {
     var request = draft.request(for: url, number)
     options.finish(&request)
     let operation = engine.operation(request)
-    let certificate = options.connection.certificate
-    if let account = book.credentials(for: url) {
-      operation.setCredentials(certificate.map { $0.with(account) } ?? account)
-    } else if let certificate {
-      operation.setCredentials(certificate)
-    }
+    let who = book.credentials(for: url, beside: options.connection.certificate)
+    if let who { operation.setCredentials(who) }
     return operation
   }
 

@@ -16,7 +16,8 @@ final class ThumbnailMaker: Sendable {
   init?(_ options: ThumbnailOptions) {
     guard let maxSide = options.maxSide else { return nil }
     transform = ThumbnailTransform(
-      maxSide: maxSide, format: options.format.thumbnailFormat, fit: options.fit.thumbnailFit)
+      maxSide: maxSide, format: .init(rawValue: options.format.rawValue) ?? .webP,
+      fit: .init(rawValue: options.fit.rawValue) ?? .contain)
     transformText = options.transformText ?? ""
     pool = PicturePool(decoder, width: HelperDecoder.width)
   }
@@ -55,26 +56,6 @@ final class ThumbnailMaker: Sendable {
       width: made.image.pixelWidth, height: made.image.pixelHeight, format: transform.format.rawValue,
       sourceBytes: Int64(made.sourceBytes), transform: transformText)
     return outcome
-  }
-}
-
-extension ThumbnailFormat {
-  fileprivate var thumbnailFormat: ThumbnailTransform.Format {
-    switch self {
-    case .webp: .webP
-    case .jpeg: .jpeg
-    case .avif: .avif
-    case .png: .png
-    }
-  }
-}
-
-extension ThumbnailFit {
-  fileprivate var thumbnailFit: ThumbnailTransform.Fit {
-    switch self {
-    case .contain: .contain
-    case .cover: .cover
-    }
   }
 }
 #endif

@@ -48,11 +48,8 @@ final class FetchJob {
   private let around: Surroundings
   private let counter: LineCounter?
   private let finished: FinishedFetches
-  private let window: Int
-  private let budget: ErrorBudget
-  private let named: Set<String>
+  private var settings: Settings
   private var doneNamed: Set<String> = []
-  private var rate: RateLimiter?
   private var outputs: Outputs
 
   private var summary = Summary()
@@ -61,7 +58,6 @@ final class FetchJob {
   private var pending: FetchItem?
   /// Pulled, but their hosts' rates do not allow them yet.
   private var held = HeldItems()
-  private var hostRates: HostRates?
   private var pause = Pause.none
   private var listEnded = false
   private var stopped: JobStatus?
@@ -88,8 +84,7 @@ final class FetchJob {
     self.plan = plan
     self.around = around
     self.outputs = outputs
-    (window, budget, rate) = (settings.window, settings.budget, settings.rate)
-    (hostRates, named) = (settings.hostRates, settings.named)
+    self.settings = settings
     finished = FinishedFetches(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
     around.stop.onPress(around.reactor.wake)
@@ -145,7 +140,7 @@ extension FetchJob {
     while let item = held.take(now: around.reactor.now) { start(item) }
     for _ in 0..<Self.pullsPerTurn {
       guard stopped == nil, pause == .none else { return }
-      if inFlight.count + held.count >= window {
+      if inFlight.count + held.count >= settings.window {
         pause = .windowFull
       } else if pending == nil {
         try pull()
@@ -174,12 +169,12 @@ extension FetchJob {
   private func startPending() {
     if around.fetcher.isAheadOfCache {
       pause = .rate(nanoseconds: Self.cachePause)
-    } else if let wait = rate?.take(now: around.reactor.now) {
+    } else if let wait = settings.rate?.take(now: around.reactor.now) {
       pause = .rate(nanoseconds: wait)
     } else if let item = pending {
       pending = nil
       let now = around.reactor.now
-      let time = hostRates?.reserve(URLText.host(item.url), now: now) ?? now
+      let time = settings.hostRates?.reserve(URLText.host(item.url), now: now) ?? now
       if time > now { held.add(item, at: time) } else { start(item) }
     }
   }
@@ -207,7 +202,7 @@ extension FetchJob {
     let outcome = placed(item, outcome)
     summary.count(outcome)
     record(item, outcome)
-    if outcome.ending == .done, named.contains(item.url) { doneNamed.insert(item.url) }
+    if outcome.ending == .done, settings.named.contains(item.url) { doneNamed.insert(item.url) }
     guard case .failed(let permanence) = outcome.ending else { return }
     around.reporter.failed(item, outcome)
     if case .local(let errno) = permanence, IOFailure.stopsEverything(errno) { stop(.localIO) }
@@ -241,7 +236,8 @@ extension FetchJob {
 
   private func isBudgetSpent(atEnd: Bool) -> Bool {
     let broken = plan.tally.broken
-    return budget.isSpent(failed: summary.failed + broken, finished: summary.finished + broken, atEnd: atEnd)
+    return settings.budget.isSpent(
+      failed: summary.failed + broken, finished: summary.finished + broken, atEnd: atEnd)
   }
 
   private func heedSignals() {

@@ -104,7 +104,9 @@ final class Sender: Sendable {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
     if let priority = parcel.options.priority { operation.priority = priority }
-    if parcel.isAtHome, let who = credentials(for: parcel.url) { operation.setCredentials(who) }
+    if parcel.isAtHome, let who = book.credentials(for: parcel.url, beside: certificate) {
+      operation.setCredentials(who)
+    }
     #if Images
     if let thumbnails {
       return thumbnails.send(operation, of: engine, parcel) { [self] in didFail(parcel, $0) }
@@ -155,11 +157,6 @@ final class Sender: Sendable {
     #if Images
     thumbnails?.close()
     #endif
-  }
-
-  private func credentials(for url: String) -> NetworkCredentials? {
-    guard let account = book.credentials(for: url) else { return certificate }
-    return certificate.map { $0.with(account) } ?? account
   }
 
   /// Ends what was not sent yet, attempts that wait for their next turn included.

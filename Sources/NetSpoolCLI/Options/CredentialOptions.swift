@@ -21,10 +21,9 @@ struct CredentialOptions: ParsableArguments {
   static let variable = "NETSPOOL_PASSWORD"
 
   func validate() throws {
-    guard [basic, digest, ntlm, anyauth, bearer != nil, signing != nil].count(where: { $0 }) <= 1 else {
-      throw ValidationError(
-        "--basic, --digest, --ntlm, --anyauth, --oauth2-bearer and --aws-sigv4 contradict each other.")
-    }
+    try refuse(
+      [basic, digest, ntlm, anyauth, bearer != nil, signing != nil].count { $0 } > 1,
+      "--basic, --digest, --ntlm, --anyauth, --oauth2-bearer and --aws-sigv4 contradict each other.")
     guard let user else {
       try refuse(
         (digest || ntlm || anyauth || signing != nil) && !usesNetrc,
@@ -96,6 +95,12 @@ struct CredentialBook: Sendable {
   var yieldsToURL = false
   /// From user, password and URL.
   var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
+
+  /// Nil: the request comes from no account, and shows no certificate.
+  func credentials(for url: String, beside certificate: NetworkCredentials?) -> NetworkCredentials? {
+    guard let account = credentials(for: url) else { return certificate }
+    return certificate.map { $0.with(account) } ?? account
+  }
 
   /// Nil: the request comes from no account.
   func credentials(for url: String) -> NetworkCredentials? {

@@ -42,26 +42,18 @@ struct Descriptor: ~Copyable {
 }
 
 extension Descriptor {
-  /// Reads up to `count` bytes to `buffer[offset...]`; 0 is the end.
-  func read(into buffer: inout [UInt8], at offset: Int, count: Int) throws(IOFailure) -> Int {
-    precondition(offset + count <= buffer.count, "a read must stay inside its buffer")
-    let number = number
-    let got = unsafe buffer.withUnsafeMutableBytes { bytes in
-      repeating { unsafe Glibc.read(number, bytes.baseAddress! + offset, count) }
-    }
-    guard got >= 0 else { throw .last("read", path) }
-    return got
-  }
-
-  /// Reads bytes from an offset of the file to `buffer[range]`, to its end unless told otherwise; 0 is the end.
-  func read<T: BitwiseCopyable>(into buffer: inout [T], at start: Int, count: Int? = nil, fileOffset: Int64)
-    throws(IOFailure) -> Int
-  {
+  /// Reads up to `count` elements to `buffer[start...]`, or all that it has room for, from an offset of the file or from
+  /// where the last read ended. Returns bytes; 0 is the end.
+  func read<T: BitwiseCopyable>(
+    into buffer: inout [T], at start: Int, count: Int? = nil, fileOffset: Int64? = nil
+  ) throws(IOFailure) -> Int {
     let (number, width, end) = (number, MemoryLayout<T>.size, count.map { start + $0 } ?? buffer.count)
-    precondition(start < end && end <= buffer.count, "a read must stay inside its buffer")
+    precondition(end <= buffer.count, "a read must stay inside its buffer")
     let got = unsafe buffer.withUnsafeMutableBytes { bytes in
-      repeating {
-        unsafe pread(number, bytes.baseAddress! + start * width, (end - start) * width, Int(fileOffset))
+      let room = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[start * width..<end * width])
+      return repeating {
+        guard let fileOffset else { return unsafe Glibc.read(number, room.baseAddress, room.count) }
+        return unsafe pread(number, room.baseAddress, room.count, Int(fileOffset))
       }
     }
     guard got >= 0 else { throw .last("read", path) }
