@@ -74,12 +74,9 @@ struct FetchCommand: StatusCommand {
 
   func validate() throws {
     try refuse(sources.isEmpty, "Nothing to fetch: name a list, URLs, or '-' for standard input.")
-    guard sources.count(where: { $0 == "-" }) <= 1 else {
-      throw ValidationError("'-' can be given once: standard input can be read once.")
-    }
-    if let perOrigin, !(1...Jobs.countMax).contains(perOrigin) {
-      throw ValidationError("--per-origin is a number from 1 to \(Jobs.countMax).")
-    }
+    try refuseTwoInputs(sources)
+    try refuse(
+      !(1...Jobs.countMax).contains(perOrigin ?? 1), "--per-origin is a number from 1 to \(Jobs.countMax).")
     try refuse(
       cookies.cookieJar != nil || !cookies.files.isEmpty,
       "For a list, --cookie is 'name=value', and there is no --cookie-jar.")

@@ -37,10 +37,9 @@ struct PostCommand: StatusCommand {
 
   func validate() throws {
     try validateTogether()
-    if let idempotencyKey, !Self.isKey(idempotencyKey) {
-      throw ValidationError(
-        "--idempotency-key is 1 to 255 printable ASCII characters, without '\"' and '\\'.")
-    }
+    try refuse(
+      idempotencyKey.map(Self.isKey) == false,
+      "--idempotency-key is 1 to 255 printable ASCII characters, without '\"' and '\\'.")
     guard freezing.freeze else { return }
     let method = words.method ?? (target.head ? "HEAD" : body.inQuery ? "GET" : "POST")
     try refuse(
@@ -52,9 +51,7 @@ struct PostCommand: StatusCommand {
       account.signsIn,
       "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an Authorization of your own, and 'frozen thaw --header' gives it again."
     )
-    if asked.prefix(2).reduce(0, { count, _ in count + 1 }) > 1 {
-      throw ValidationError("--freeze takes one URL at a time.")
-    }
+    try refuse(Array(asked.prefix(2)).count > 1, "--freeze takes one URL at a time.")
     try refuse(
       body.uploads.contains("-"), "--upload-file - cannot be frozen; --file - can: it is read first.")
   }

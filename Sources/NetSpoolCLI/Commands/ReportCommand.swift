@@ -40,12 +40,11 @@ struct ReportMergeCommand: StatusCommand {
         inputs.contains(where: status.isSameFile),
         "'\(path)' is also one of the files to merge; it would be overwritten.")
     }
-    if let sentence = NamedOutput.clash([NamedOutput("--output", output), NamedOutput("--failed", failed)]) {
-      throw ValidationError(sentence + ".")
-    }
-    if [output == "-", failed == "-", json].count(where: { $0 }) > 1 {
-      throw ValidationError("Only one of --output -, --failed - and --json can have standard output.")
-    }
+    let clash = NamedOutput.clash([NamedOutput("--output", output), NamedOutput("--failed", failed)])
+    if let clash { throw ValidationError(clash + ".") }
+    try refuse(
+      [output == "-", failed == "-", json].count { $0 } > 1,
+      "Only one of --output -, --failed - and --json can have standard output.")
   }
 
   func run(_ console: Console) throws -> JobStatus {

@@ -23,7 +23,8 @@ struct RequestDraft {
     method = arguments.words.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
     uploadMethod = arguments.words.method ?? "PUT"
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
-    let inQuery = (options.inQuery ? options.texts : []) + options.urlQuery.map { $0.part(.encoded) }
+    let inQuery =
+      (options.inQuery ? options.texts : []) + options.urlQuery.map { DataText(.encoded, $0.text) }
     query = String(decoding: try BodyOptions.joined(inQuery), as: UTF8.self)
     uploads = options.uploads
     if !arguments.words.curl { try options.requireFiles() }
@@ -100,7 +101,7 @@ extension BodyOptions {
     return isEmpty || !uploads.isEmpty ? standard : "POST"
   }
 
-  fileprivate static func joined(_ texts: [DataText.Part]) throws(IOFailure) -> [UInt8] {
+  fileprivate static func joined(_ texts: [DataText]) throws(IOFailure) -> [UInt8] {
     var bytes: [UInt8] = []
     for (number, part) in texts.enumerated() {
       if number > 0 { bytes.append(UInt8(ascii: "&")) }
@@ -114,7 +115,7 @@ extension BodyOptions {
     if !fields.isEmpty { return .multipart(try Multipart(fields)) }
     if !json.isEmpty {
       var bytes: [UInt8] = []
-      for text in json { bytes += try text.part(.binary).bytes() }
+      for text in json { bytes += try DataText(.binary, text.text).bytes() }
       return .bytes(bytes)
     }
     guard let file else { return .none }

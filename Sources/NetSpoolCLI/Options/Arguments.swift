@@ -8,7 +8,6 @@ protocol TextValue: ExpressibleByArgument { init?(_ text: String) }
 
 extension TextValue { init?(argument: String) { self.init(argument) } }
 
-extension PlacedText: TextValue {}
 extension ByteSize: TextValue {}
 extension Shard: TextValue {}
 extension ErrorBudget: TextValue {}
@@ -41,6 +40,12 @@ struct Mistake: Error, Equatable, CustomStringConvertible {
 /// Throws a mistake that a command line alone shows.
 func refuse(_ isWrong: Bool, _ sentence: @autoclosure () -> String) throws {
   if isWrong { throw ValidationError(sentence()) }
+}
+
+/// The same for standard input, which can be read once.
+func refuseTwoInputs(_ names: [String]) throws {
+  try refuse(
+    names.count { $0 == "-" } > 1, "'-' can be given once: standard input can be read once.")
 }
 
 /// A command that ends with a status: its own, or that of what it throws, with a line on standard error.

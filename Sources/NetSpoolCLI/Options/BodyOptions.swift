@@ -11,65 +11,51 @@ struct BodyOptions: ParsableArguments {
   @Flag("get") var inQuery = false
   @Option("form") var form: [FormField] = []
   @Option("form-string") var formString: [FormText] = []
-  @Option("upload-file") var uploadFile: [PlacedText] = []
+  /// The n-th goes to the n-th URL.
+  @Option("upload-file") var uploads: [String] = []
   @Option("file") var file: String?
   @Option("json", of: "get") var json: [DataText] = []
 
   func validate() throws {
     if let problem = fields.lazy.compactMap(\.problem).first { throw ValidationError(problem) }
     let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, !uploads.isEmpty, !json.isEmpty]
-    guard kinds.count(where: { $0 }) <= 1 else {
-      throw ValidationError(
-        "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
-    }
+    try refuse(
+      kinds.count { $0 } > 1,
+      "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
     try refuse(
       inQuery && !isEmpty && texts.isEmpty, "--get puts what --data says into the query, and nothing else.")
     let names = (texts.flatMap(\.file) + json.flatMap(\.file) + [file].compactMap(\.self) + uploads)
-    guard names.count(where: { $0 == "-" }) <= 1 else {
-      throw ValidationError("'-' can be given once: standard input can be read once.")
-    }
+    try refuseTwoInputs(names)
   }
 
   /// True if there is anything to send.
   var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploads.isEmpty && json.isEmpty }
 
-  /// The files of `-T`, in the order of the command line: the n-th goes to the n-th URL.
-  var uploads: [String] { uploadFile.sorted { $0.place < $1.place }.map(\.text) }
-
-  /// What is sent as a form, in the order of the command line.
-  var texts: [DataText.Part] {
-    let parts =
-      data.map { $0.part(.plain) } + dataRaw.map { $0.part(.raw) } + dataBinary.map { $0.part(.binary) }
-      + dataUrlencode.map { $0.part(.encoded) }
-    return parts.sorted { $0.place < $1.place }
+  /// What is sent as a form, in the order of the command line, of which `CommandWords` makes one option.
+  var texts: [DataText] {
+    data + dataRaw.map { DataText(.raw, $0.text) } + dataBinary.map { DataText(.binary, $0.text) }
+      + dataUrlencode.map { DataText(.encoded, $0.text) }
   }
 
   /// The fields of a multipart body, in the order of the command line.
-  var fields: [FormField] { (form + formString.map(\.field)).sorted { $0.place < $1.place } }
+  var fields: [FormField] { form + formString.map(\.field) }
 }
 
 /// The text of a `--data`, `--json` and their like.
 struct DataText: Equatable, Sendable, ExpressibleByArgument {
-  /// What becomes of it.
-  enum Kind: Equatable, Sendable { case plain, raw, binary, encoded }
+  /// What becomes of it, by what the option's name ends with.
+  enum Kind: String, Sendable { case plain = "", raw, binary, encoded = "urlencode" }
 
-  /// A text with its kind and its place on the command line.
-  struct Part: Equatable, Sendable {
-    let kind: Kind
-    let text: String
-    let place: Int
+  let kind: Kind
+  let text: String
+
+  init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
+
+  init(argument: String) {
+    let (kind, text) = CommandWord.unmarked(argument)
+    self.init(Kind(rawValue: kind) ?? .plain, text)
   }
 
-  let placed: PlacedText
-
-  init(argument: String) { placed = PlacedText(argument) }
-  func part(_ kind: Kind) -> Part { Part(kind: kind, text: placed.text, place: placed.place) }
-
-  /// The file that it names.
-  var file: [String] { part(.binary).file }
-}
-
-extension DataText.Part {
   /// The file that it names, in an array.
   var file: [String] {
     switch kind {

@@ -2,7 +2,8 @@
 ///
 /// The parser knows neither `-sSLo file` nor `-XPOST`, takes a value that begins with a dash for an option, and does not
 /// tell in which order options of different names came. So every option gets its long name and its value behind `=`, and
-/// values whose order matters are numbered (`PlacedText`): URLs, too, as the n-th file is that of the n-th URL.
+/// options among which the order matters become one: URLs and `--url`, as the n-th file is that of the n-th URL; `-o` and
+/// `-O`; the kinds of `--data` and of `--form`, which their values are marked with.
 enum CommandWords {
   /// Only of commands with curl's options.
   static func canonical(_ words: [String]) -> [String] {
@@ -49,8 +50,6 @@ struct CommandWord {
   var value: String?
   /// True when the value stands in the option's own word.
   private var isJoined = false
-  /// The number of words that end with this one.
-  private let place: Int
   /// Nil for what no command has.
   private(set) var option: OptionSpec?
 
@@ -63,42 +62,40 @@ struct CommandWord {
     let command = words.first ?? ""
     var (rest, output) = (words.dropFirst(), [CommandWord]())
     while let word = rest.popFirst() {
-      let place = words.count - rest.count
       if word == "--" {
-        output.append(CommandWord(dashed: word, place: place))
-        return output + rest.enumerated().map { CommandWord(dashed: nil, value: $1, place: place + 1 + $0) }
+        output.append(CommandWord(dashed: word))
+        return output + rest.map { CommandWord(dashed: nil, value: $0) }
       } else if word.hasPrefix("--") {
-        output.append(long(word, &rest, place, command))
+        output.append(long(word, &rest, command))
       } else if word.hasPrefix("-"), word.utf8.count > 1 {
-        output += short(word.dropFirst(), &rest, place, command)
+        output += short(word.dropFirst(), &rest, command)
       } else {
-        output.append(CommandWord(dashed: nil, value: word, place: place))
+        output.append(CommandWord(dashed: nil, value: word))
       }
     }
     return output
   }
 
   /// `--data x`, `--data=x`, `--silent`.
-  private static func long(_ word: String, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String)
+  private static func long(_ word: String, _ rest: inout ArraySlice<String>, _ command: String)
     -> CommandWord
   {
     let dashed = word.prefix { $0 != "=" }
     let option = OptionTable.find(String(dashed.dropFirst(2)), before: command)
-    guard option?.value != nil else { return CommandWord(dashed: word, place: place, option: option) }
+    guard option?.value != nil else { return CommandWord(dashed: word, option: option) }
     let own = dashed.endIndex < word.endIndex ? String(word[dashed.endIndex...].dropFirst()) : nil
     return CommandWord(
-      dashed: String(dashed), value: own ?? rest.popFirst(), isJoined: own != nil, place: place,
-      option: option)
+      dashed: String(dashed), value: own ?? rest.popFirst(), isJoined: own != nil, option: option)
   }
 
   /// `-sSLo file`, `-XPOST`: flags, and at their end perhaps an option with its value in the same word or the next.
   private static func short(
-    _ letters: Substring, _ rest: inout ArraySlice<String>, _ place: Int, _ command: String
+    _ letters: Substring, _ rest: inout ArraySlice<String>, _ command: String
   ) -> [CommandWord] {
     var (letters, output) = (letters, [CommandWord]())
     while let letter = letters.popFirst() {
       var word = CommandWord(
-        dashed: "-\(letter)", place: place, option: OptionTable.find(String(letter), before: command))
+        dashed: "-\(letter)", option: OptionTable.find(String(letter), before: command))
       if word.option?.value != nil {
         word.isJoined = !letters.isEmpty
         word.value = letters.isEmpty ? rest.popFirst() : String(letters)
@@ -117,35 +114,29 @@ struct CommandWord {
 
   fileprivate func canonical(_ command: String) -> [String] {
     let isFetch = command == "fetch"
-    guard let dashed else { return isFetch ? words : ["--url=\(PlacedText.mark(value ?? "", place))"] }
+    guard let dashed else { return isFetch ? words : Self.written("--url", value ?? "") }
     if dashed == "--" { return isFetch ? words : [] }
     guard let option, option.value != nil else {
-      return option?.name == "remote-name" && !isFetch ? ["--remote-name-at=\(place)"] : words
+      return option?.name == "remote-name" && !isFetch ? ["--output=\(TargetOptions.remoteName)"] : words
     }
     let long = isLetter ? "--\(option.name)" : dashed
     guard let value else { return [long] }
-    if option.has("placed") { return ["\(long)=\(PlacedText.mark(value, place))"] }
-    // The parser takes an option that ends with `=` for one without a value.
-    return value.isEmpty ? [long, ""] : ["\(long)=\(value)"]
+    guard option.has("kind") else { return Self.written(long, value) }
+    let name = option.name.split(separator: "-", maxSplits: 1)
+    return ["--\(name[0])=\(name.dropFirst().first ?? "")\(Self.divider)\(value)"]
   }
-}
 
-/// A value that remembers where on the command line it stood.
-struct PlacedText: Equatable, Sendable {
-  let text: String
-  /// Words before it; 0 when that is not said.
-  let place: Int
+  /// The parser takes an option that ends with `=` for one without a value.
+  private static func written(_ name: String, _ value: String) -> [String] {
+    value.isEmpty ? [name, ""] : ["\(name)=\(value)"]
+  }
 
-  /// No argument holds a NUL, so it divides number and value.
+  /// No argument holds a NUL, so it divides a value from its kind.
   private static let divider: Character = "\0"
 
-  static func mark(_ text: String, _ place: Int) -> String { "\(place)\(divider)\(text)" }
-
-  init(_ argument: String) {
-    guard let divider = argument.firstIndex(of: Self.divider), let place = Int(argument[..<divider]) else {
-      (text, place) = (argument, 0)
-      return
-    }
-    (text, self.place) = (String(argument[argument.index(after: divider)...]), place)
+  /// A value and its kind, which is empty where that is not said.
+  static func unmarked(_ argument: String) -> (kind: String, value: String) {
+    guard let divider = argument.firstIndex(of: Self.divider) else { return ("", argument) }
+    return (String(argument[..<divider]), String(argument[argument.index(after: divider)...]))
   }
 }

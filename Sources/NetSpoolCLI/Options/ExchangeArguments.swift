@@ -4,9 +4,9 @@ import NetSpool
 /// The words of `get` and `post` that belong to no group of options.
 struct ExchangeWords: ParsableArguments {
   @Argument(help: ArgumentHelp("URLs; http:// is added to one without a scheme.", valueName: "url"))
-  var named: [PlacedText] = []
+  var named: [String] = []
 
-  @Option("url") var more: [PlacedText] = []
+  @Option("url") var more: [String] = []
   @Option("request") var method: String?
   @Flag("next") var next = false
   @Flag("curl") var curl = false
@@ -15,7 +15,7 @@ struct ExchangeWords: ParsableArguments {
 
   /// As they are written, in the order of the command line, with the scheme that curl guesses.
   var arguments: [String] {
-    (named + more).sorted { $0.place < $1.place }.map(\.text).map {
+    (named + more).map {
       $0.contains("://") || $0.isEmpty || URLText.hasScheme($0) ? $0 : "http://\($0)"
     }
   }

@@ -17,23 +17,28 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
   var type: String?
   /// Of a text that goes as a file.
   var fileName: String?
-  var place = 0
   /// Why it cannot be sent. The parser's own sentence would show the value, which may be a secret.
   private(set) var problem: String?
 
-  init(name: String, content: Content, place: Int) {
-    (self.name, self.content, self.place) = (name, content, place)
-  }
-
   init(argument: String) {
-    let placed = PlacedText(argument)
-    do throws(Mistake) { self = try FormField(placed) } catch { self = FormField(broken: error.description) }
+    let (kind, text) = CommandWord.unmarked(argument)
+    self.init(text, isPlain: kind == "string")
   }
 
-  fileprivate init(broken problem: String) { (name, content, self.problem) = ("", .text(""), problem) }
+  /// - Parameter isPlain: as of `--form-string`.
+  fileprivate init(_ text: String, isPlain: Bool) {
+    do throws(Mistake) { self = try isPlain ? FormField(plain: text) : FormField(text) } catch {
+      (name, content, problem) = ("", .text(""), error.description)
+    }
+  }
 
-  private init(_ placed: PlacedText) throws(Mistake) {
-    let (name, text) = try Self.pair(placed.text, "--form")
+  private init(plain text: String) throws(Mistake) {
+    let (name, value) = try Self.pair(text, "--form-string")
+    (self.name, content) = (name, .text(String(value)))
+  }
+
+  private init(_ text: String) throws(Mistake) {
+    let (name, text) = try Self.pair(text, "--form")
     let mark = text.first
     let value = try FormValue(
       mark == "@" || mark == "<" ? text.dropFirst() : text, of: name, isFile: mark == "@")
@@ -45,7 +50,7 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
       throw Mistake(
         "--form \(name)=<file sends a text, which has no ';filename=': '\(name)=@file' sends a file.")
     }
-    (self.name, place) = (name, placed.place)
+    self.name = name
     switch mark {
     case "@": content = .file(value.text, type: value.type, name: value.fileName)
     case "<": (content, type) = (.textOf(value.text), value.type)
@@ -53,7 +58,7 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
     }
   }
 
-  fileprivate static func pair(_ text: String, _ option: String) throws(Mistake) -> (String, Substring) {
+  private static func pair(_ text: String, _ option: String) throws(Mistake) -> (String, Substring) {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
       throw Mistake("\(option) is 'name=text'; a part without a name is not known here.")
     }
@@ -165,14 +170,7 @@ private struct FormValue {
 
 struct FormText: Equatable, Sendable, ExpressibleByArgument {
   let field: FormField
-
-  init(argument: String) {
-    let placed = PlacedText(argument)
-    do throws(Mistake) {
-      let (name, value) = try FormField.pair(placed.text, "--form-string")
-      field = FormField(name: name, content: .text(String(value)), place: placed.place)
-    } catch { field = FormField(broken: error.description) }
-  }
+  init(argument: String) { field = FormField(argument, isPlain: true) }
 }
 
 extension FormField {

@@ -7,7 +7,7 @@ import ArgumentParser
 /// A line is `names <value> marks: help`, under the commands that have the option; one without help is hidden.
 ///
 ///     inverts        `--no-NAME` says the opposite
-///     placed         its order among options of other names says what is sent, or which URL it belongs to
+///     kind           of another option, before the dash in its name, among which the order says what is sent
 ///     curl           `--curl` prints it: the library's own command does not tell it
 ///     secret-KIND    what of its value is kept from terminals and logs; see `Secrets`
 enum OptionTable {
@@ -74,13 +74,12 @@ enum OptionTable {
     --cached: Use the cache: take what is fresh in it from there, and keep what comes. Without it, get asks the server as curl does. Implied by --cache.
 
     # get post
-    --url <url> placed secret-url: A URL, as the others.
+    --url <url> secret-url: A URL, as the others.
     -X, --request, --method <method>: The request method, whatever else says.
     -:, --next: Begin another command line, with options of its own, which runs when this one has ended.
     --curl: Print the equivalent curl command, secrets and all, and send nothing.
-    -o, --output <file> placed curl: Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs one for each, in their order; '#1' is what stands for the first brackets or braces of the URL.
+    -o, --output <file> curl: Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs one for each, in their order; '#1' is what stands for the first brackets or braces of the URL.
     -O, --remote-name curl: Write the body to a file with the name that ends the URL; with several URLs once for each.
-    --remote-name-at <n> curl:
     --remote-name-all curl: As --remote-name for all URLs.
     -J, --remote-header-name curl: With -O: take the name that the server gives (Content-Disposition). A file that is there stays.
     --output-dir <dir> curl: Put files into this folder.
@@ -106,15 +105,15 @@ enum OptionTable {
     -N, --no-buffer curl:
     -#, --progress-bar curl:
     --no-progress-meter curl: No progress.
-    -d, --data, --data-ascii <a=b|@file> placed: Send this text as application/x-www-form-urlencoded; '@file' sends a file without its line ends, '@-' standard input. Several are joined by '&'.
-    --data-raw <text> placed: As --data, and '@' means nothing.
-    --data-binary <text|@file> placed: As --data, and files are sent as they stand.
-    --data-urlencode <text> placed: As --data, percent-encoded first: 'text', 'name=text', '@file' or 'name@file'.
+    -d, --data, --data-ascii <a=b|@file> kind: Send this text as application/x-www-form-urlencoded; '@file' sends a file without its line ends, '@-' standard input. Several are joined by '&'.
+    --data-raw <text> kind: As --data, and '@' means nothing.
+    --data-binary <text|@file> kind: As --data, and files are sent as they stand.
+    --data-urlencode <text> kind: As --data, percent-encoded first: 'text', 'name=text', '@file' or 'name@file'.
     --url-query <text>: Put this into the query of the URL, encoded as by --data-urlencode.
     -G, --get: Put all of --data into the query of the URL.
-    -F, --form <k=v|k=@file> placed: Send a field, as multipart/form-data: 'name=text', 'name=@file' uploads a file, 'name=<file' takes its text; ';type=' and ';filename=' behind it. A value with ';' stands in double quotes. Repeatable.
-    --form-string <k=v> placed: As --form, and '@', '<' and ';' mean nothing.
-    -T, --upload-file <file> placed: Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name. With several URLs one for each, in their order.
+    -F, --form <k=v|k=@file> kind: Send a field, as multipart/form-data: 'name=text', 'name=@file' uploads a file, 'name=<file' takes its text; ';type=' and ';filename=' behind it. A value with ';' stands in double quotes. Repeatable.
+    --form-string <k=v> kind: As --form, and '@', '<' and ';' mean nothing.
+    -T, --upload-file <file>: Send a file by PUT, '-' for standard input; a URL that ends with '/' gets its name. With several URLs one for each, in their order.
     --file <path>: Send a file as it stands, '-' for standard input; as application/octet-stream unless --header names another Content-Type.
     --json <text>: Send this text as application/json, and ask for JSON; '@file' and '@-' send files.
 

@@ -3,10 +3,9 @@ import Glibc
 
 /// Where an answer goes, and what is told of it.
 struct TargetOptions: ParsableArguments {
-  @Option("output", of: "get") var output: [PlacedText] = []
-  @Flag("remote-name") var remoteName: Int
-  /// Where on the command line each `--remote-name` stands; `CommandWords` says it.
-  @Option("remote-name-at") var remoteNameAt: [Int] = []
+  /// `remoteName` stands for each `--remote-name` of the command line: `CommandWords` makes one option of both.
+  @Option("output", of: "get") var output: [String] = []
+  @Flag("remote-name") var remoteNames: Int
   @Flag("remote-name-all") var remoteNameAll = false
   @Flag("remote-header-name") var remoteHeaderName = false
   @Option("output-dir") var outputDir: String?
@@ -88,11 +87,12 @@ struct TargetOptions: ParsableArguments {
 
   /// The places that were given, in the order of the command line: the n-th is that of the n-th URL.
   var places: [Place] {
-    let paths = output.map { (place: $0.place, what: Place.path($0.text)) }
-    let names = remoteNameAt.map { (place: $0, what: Place.remoteName) }
-    let others = Array(repeating: Place.remoteName, count: remoteName)
-    return (paths + names).sorted { $0.place < $1.place }.map(\.what) + others
+    output.map { $0 == Self.remoteName ? .remoteName : .path($0) }
+      + Array(repeating: .remoteName, count: remoteNames)
   }
+
+  /// No path, as it holds a NUL.
+  static let remoteName = "\0"
 
   /// Nil: standard output.
   func place(of number: Int) -> Place? {

@@ -16,10 +16,9 @@ struct ThumbnailOptions: ParsableArguments {
 
   func validate() throws {
     guard let maxSide else {
-      guard wantedFormat == nil, wantedFit == nil else {
-        throw ValidationError("--format and --fit need --thumbnail: they say how thumbnails are written.")
-      }
-      return
+      return try refuse(
+        wantedFormat != nil || wantedFit != nil,
+        "--format and --fit need --thumbnail: they say how thumbnails are written.")
     }
     try refuse(!(1...16_383).contains(maxSide), "--thumbnail is a number of pixels from 1 to 16383.")
     #if !Images

@@ -202,7 +202,7 @@ extension FrozenPost {
   }
 
   private func write(_ body: ResponseBytes) throws {
-    let output = options.target.output.first?.text
+    let output = options.target.output.first { $0 != TargetOptions.remoteName }
     if options.freezing.jsonOutput && output == nil { return }
     try GetTarget(output ?? "-").publish([UInt8](body))
   }

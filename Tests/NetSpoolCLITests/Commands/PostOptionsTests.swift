@@ -32,7 +32,7 @@ import Testing
       ("k=<a;filename=b", nil),
     ] as [(String, FormField.Content?)])
   func `form fields are read as curl reads them`(text: String, content: FormField.Content?) {
-    let field = FormField(argument: PlacedText.mark(text, 1))
+    let field = FormField(argument: text)
     #expect((field.problem == nil ? field.content : nil) == content)
     #expect((field.problem == nil) == (field.name == "k"))
     #expect(field.problem?.contains("\0") != true && field.problem?.contains("base64") != true)
