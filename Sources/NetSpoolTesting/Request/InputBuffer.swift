@@ -21,18 +21,13 @@ struct InputBuffer {
 
   mutating func consume(_ count: Int) {
     start += count
-    scanned = start
-    lineStart = start
-    lineCount = 0
+    (scanned, lineStart, lineCount) = (start, start, 0)
     if isEmpty { reset() }
   }
 
   private mutating func reset() {
     storage.removeAll(keepingCapacity: true)
-    start = 0
-    scanned = 0
-    lineStart = 0
-    lineCount = 0
+    (start, scanned, lineStart, lineCount) = (0, 0, 0, 0)
   }
 
   /// Takes a whole head, blank line included; nil while there is none. Lines must end in CR LF.
