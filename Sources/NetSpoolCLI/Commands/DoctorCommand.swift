@@ -106,7 +106,7 @@ extension FrozenPlace {
   }
 
   private func state(of directory: String, _ environment: Environment) throws -> FactSheet.Entries {
-    guard try FrozenFiles.hasStore(in: directory) else { return [("state", .none("not there yet"))] }
+    guard try FrozenHold.isThere(in: directory) else { return [("state", .none("not there yet"))] }
     do throws(NetworkError) {
       if case .damaged(let why, _) = try FrozenStoreFinding.inspect(directory) {
         return [("state", .text("damaged (\(why)): the next request puts it aside"))]

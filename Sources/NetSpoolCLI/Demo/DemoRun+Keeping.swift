@@ -77,29 +77,33 @@ extension DemoRun {
   private func post() throws -> (JobStatus, ticket: String) {
     let url = origin.origin.url(DemoOrigin.guestbookPath)
     let options = try PostCommand.parse([url, "--data", Self.form, "--freeze", "--detach"] + store)
-    let lines = Mutex("")
     var post = FrozenPost(options: options, console: console, stop: stop, environment: environment)
-    post.print = { bytes throws(IOFailure) in lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
-    }
-    return (try post.run(), Self.line(lines.withLock { $0 }))
+    let printed = Printed()
+    post.print = printed.add
+    return (try post.run(), printed.line)
   }
 
   private func thaw() throws -> (JobStatus, outcome: String) {
-    let lines = Mutex("")
     let quiet = Console(isTerminal: false) { _ in }
     var thaw = ThawRun(
       options: try ThawOptions.parse(store), console: quiet, stop: stop, environment: environment)
-    let note: @Sendable ([UInt8]) -> Void = { bytes in
-      lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
-    }
-    thaw.print = note
-    return (try thaw.run(), Self.line(lines.withLock { $0 }))
+    let printed = Printed()
+    thaw.print = printed.add
+    return (try thaw.run(), printed.line)
   }
 
   private func listed() throws -> [FrozenOperation] {
     try FrozenKeeper(place: try FrozenPlace.parse(store), console: console, environment: environment)
       .waiting()
   }
+}
 
-  private static func line(_ text: String) -> String { text.hasSuffix("\n") ? String(text.dropLast()) : text }
+/// What a command has printed.
+private final class Printed: Sendable {
+  private let text = Mutex("")
+  var line: String { text.withLock { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 } }
+
+  @Sendable func add(_ bytes: [UInt8]) {
+    text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
+  }
 }

@@ -90,7 +90,7 @@ struct FrozenKeeper {
   /// Nil when there is no store. What a process left in the middle of being sent has been decided.
   private func withStore<Result>(_ body: (FrozenHold) throws -> Result) throws -> Result? {
     let settings = try FrozenSettings(place, environment)
-    guard try FrozenFiles.hasStore(in: settings.directory) else { return nil }
+    guard try FrozenHold.isThere(in: settings.directory) else { return nil }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
     hold.flush()
@@ -114,16 +114,6 @@ struct FrozenSettings: Sendable {
   }
 }
 
-/// What a store's folder holds, found without opening it: looking must not make one.
-enum FrozenFiles {
-  /// True if there is a store. One that may not be looked at counts: opening it says why.
-  static func hasStore(in directory: String) throws(StoreFailure) -> Bool {
-    if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(.frozen, directory) }
-    if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }
-    return errno != ENOENT && errno != ENOTDIR
-  }
-}
-
 /// An open store of frozen requests, with the engine that sends them.
 ///
 /// The engine has no host: so all requests are its own, whatever they are for, and no call of `netspool` leaves
@@ -131,6 +121,14 @@ enum FrozenFiles {
 final class FrozenHold {
   let directory: String
   let engine: NetworkEngine
+
+  /// True if there is a store, found without opening it: looking must not make one. One that may not be looked at counts:
+  /// opening it says why.
+  static func isThere(in directory: String) throws(StoreFailure) -> Bool {
+    if FileFacts(path: directory)?.isDirectory == false { throw .noDirectory(.frozen, directory) }
+    if unsafe access("\(directory)/data.mdb", F_OK) == 0 { return true }
+    return errno != ENOENT && errno != ENOTDIR
+  }
 
   /// - Parameter console: hears of a damaged store; nil keeps quiet.
   /// Throws `StoreFailure`, and `NetworkError` for settings that the library refuses.

@@ -50,7 +50,7 @@ struct ThawRun {
     }
     settings.freezing.maySend = { gate.lets($0.id) }
     if !options.header.isEmpty { settings.freezing.secrets = { secrets.only($0.secretFields) } }
-    guard try FrozenFiles.hasStore(in: settings.directory) else { return nothing() }
+    guard try FrozenHold.isThere(in: settings.directory) else { return nothing() }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
     hold.flush()

@@ -32,35 +32,18 @@ final class LineCounter: Sendable {
   static func lines(of path: String, while goesOn: () -> Bool = { true }) -> Int? {
     guard FileFacts(path: path)?.isPlainFile == true, let file = try? Descriptor(opening: path, O_RDONLY)
     else { return nil }
-    var (lines, isFresh) = (0, true)
-    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    let reader = LineReader(file, lineBytesMax: ListReader.lineBytesMax)
+    var lines = 0
     while goesOn() {
-      guard let got = try? file.read(into: &buffer, at: 0, count: buffer.count) else { return nil }
-      if got == 0 { return lines }
-      lines += count(buffer.span.extracting(0..<got), &isFresh)
+      switch try? reader.next() {
+      case .line(let range)?:
+        let first = reader[range].first { $0 != 0x0D && $0 != 0x20 && $0 != 0x09 }
+        if let first, first != UInt8(ascii: "#") { lines += 1 }
+      case .tooLong?: lines += 1
+      case .end?: return lines
+      case .starved?, .touched?, nil: return nil
+      }
     }
     return nil
-  }
-
-  /// - Parameter isFresh: nothing but blanks has come since the last line feed.
-  private static func count(_ bytes: Span<UInt8>, _ isFresh: inout Bool) -> Int {
-    var (lines, index) = (0, 0)
-    while index < bytes.count {
-      if isFresh {
-        let byte = bytes[index]
-        if byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 {
-          index += 1
-          continue
-        }
-        isFresh = false
-        if byte != UInt8(ascii: "#") { lines += 1 }
-      }
-      while index < bytes.count, bytes[index] != 0x0A { index += 1 }
-      if index < bytes.count {
-        isFresh = true
-        index += 1
-      }
-    }
-    return lines
   }
 }

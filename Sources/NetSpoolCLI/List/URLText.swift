@@ -104,7 +104,7 @@ enum URLText {
   /// no more than they do: too little to try passwords by.
   static func recorded(_ url: String) -> String {
     let start = authorityStart(url)
-    let authority = url.utf8[start...].prefix { !endsAuthority($0) }
+    let authority = authorityBytes(url)
     guard let end = authority.lastIndex(of: UInt8(ascii: "@")) ?? cutUserEnd(url),
       !isMask(url.utf8[start..<end])
     else { return url }
@@ -114,7 +114,7 @@ enum URLText {
 
   /// The `@` behind a user or password that a slash or its like cuts off, as its port is no number; nil without such a one.
   private static func cutUserEnd(_ url: String) -> String.Index? {
-    let authority = url.utf8[authorityStart(url)...].prefix { !endsAuthority($0) }
+    let authority = authorityBytes(url)
     guard !authority.contains(UInt8(ascii: "@")), authority.first != UInt8(ascii: "["),
       let colon = authority.lastIndex(of: UInt8(ascii: ":")),
       !authority[colon...].dropFirst().allSatisfy({ 0x30...0x39 ~= $0 })
@@ -153,7 +153,7 @@ enum URLText {
   /// Scheme, host and port as they are written, in lower case and without the scheme's own port, user name and password.
   static func origin(_ url: String) -> String {
     let start = authorityStart(url)
-    let authority = url.utf8[start...].prefix { !endsAuthority($0) }
+    let authority = authorityBytes(url)
     let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[url.utf8.index(after: $0)...] }
     let text = (url[..<start] + String(Substring(host ?? authority))).lowercased()
     let own = text.hasPrefix("https:") ? ":443" : ":80"
@@ -167,16 +167,14 @@ enum URLText {
 
   /// The host alone, without brackets; empty when there is none.
   static func host(_ url: String) -> String {
-    let origin = origin(url)
-    let authority = origin.utf8[origin.utf8.index(origin.startIndex, offsetBy: schemeBytes(origin) ?? 0)...]
-    let text = String(Substring(authority))
+    let text = authority(url)
     if text.hasPrefix("[") { return String(text.dropFirst().prefix { $0 != "]" }) }
     return String(text.prefix { $0 != ":" })
   }
 
   /// Returns the account before the host; nil without, and for an empty name.
   static func user(_ url: String) -> (name: String, password: String?)? {
-    let authority = url.utf8[authorityStart(url)...].prefix { !endsAuthority($0) }
+    let authority = authorityBytes(url)
     guard let end = authority.lastIndex(of: UInt8(ascii: "@")) else { return nil }
     let parts = url[authority.startIndex..<end].split(
       separator: ":", maxSplits: 1, omittingEmptySubsequences: false
@@ -222,6 +220,11 @@ enum URLText {
   static func lastPathComponent(_ url: String) -> Substring {
     let rest = written(url)
     return rest.lastIndex(of: UInt8(ascii: "/")).map { Substring(rest[$0...].dropFirst()) } ?? ""
+  }
+
+  /// User, host and port, as they stand.
+  private static func authorityBytes(_ url: String) -> Substring.UTF8View {
+    url.utf8[authorityStart(url)...].prefix { !endsAuthority($0) }
   }
 
   private static func authorityStart(_ url: String) -> String.Index {
