@@ -1,5 +1,3 @@
-import Dispatch
-
 /// The store of frozen requests, `--store` bulk, single or open; the same through the engine: engine, engine-single or
 /// engine-open.
 func measureFreezing(_ options: Options) throws {
@@ -78,19 +76,16 @@ private struct FrozenWrites: Sendable {
     return FrozenRecord(request, facts: facts).encode(at: now)
   }
 
-  /// Hands over so many at once, and waits until they are on the disk before the next.
+  /// Hands over so many at once, which are on the disk before the next.
   func write(_ count: Int, atOnce: Int) {
+    var journal = FrozenJournal(store)
     for first in stride(from: 0, to: count, by: atOnce) {
-      let group = min(atOnce, count - first)
-      let (written, done) = (Counter(), DispatchSemaphore(value: 0))
-      for _ in 0..<group {
-        // Not the store: its own thread must not be the last to hold it.
-        store.submit(.accept(row, body: body)) { [refused] answer in
-          if case .failure = answer { refused.add() }
-          if written.next() == group { done.signal() }
-        }
+      for _ in 0..<min(atOnce, count - first) {
+        journal.append(.accept(row, body: body), .letter(token: 0))
       }
-      done.wait()
+      while journal.isWaiting {
+        for notice in journal.writeBatch() { if case .failure = notice.result { refused.add() } }
+      }
     }
   }
 }

@@ -1,6 +1,3 @@
-internal import Dispatch
-internal import Synchronization
-
 @testable import NetSpool
 
 /// A small store as it is left in order: bodies of many sizes, some replaced, so that there are free pages.
@@ -77,13 +74,6 @@ struct SampleStore: Sendable {
 
   /// Nil when it was refused.
   static func write(_ change: FrozenChange, to store: FrozenStore) -> FrozenReceipt? {
-    let answer = Mutex<FrozenReceipt?>(nil)
-    let done = DispatchSemaphore(value: 0)
-    store.submit(change) { result in
-      answer.withLock { $0 = try? result.get() }
-      done.signal()
-    }
-    done.wait()
-    return answer.withLock { $0 }
+    try? store.commit([change])[0]?.get()
   }
 }

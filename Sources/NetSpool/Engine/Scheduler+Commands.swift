@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// What users ask for while operations are on their way.
@@ -263,12 +264,36 @@ extension Scheduler {
     return true
   }
 
-  /// `done` comes when nothing frozen of this engine is on its way any more.
+  /// `done` comes when nothing frozen of this engine is on its way any more, or the loops have ended what is: the disk may keep
+  /// the store's thread for as long as it likes.
   static func leaveFrozen(
     _ engine: NetworkEngine, deadline: Duration, _ done: @escaping @Sendable () -> Void
   ) {
     guard let freezer = engine.freezing?.freezer else { return done() }
-    if !freezer.dispatch({ $0.leave({ $0 === engine }, deadline: deadline, done) }) { done() }
+    let waiting = Mutex<(@Sendable () -> Void)?>(done)
+    let tell: @Sendable () -> Void = { waiting.withLock { $0.take() }?() }
+    guard freezer.dispatch({ $0.leave({ $0 === engine }, deadline: deadline, tell) }) else { return tell() }
+    let end = DispatchTime.now() + (deadline + storePatience).seconds
+    DispatchQueue.global().asyncAfter(deadline: end) { [weak engine] in
+      guard let engine, waiting.withLock({ $0 != nil }) else { return tell() }
+      let countdown = Countdown(1, tell)
+      engine.driver.performEverywhere(of: engine.id) { core in
+        core.giveUpFrozen(of: engine, countdown)
+      } done: {
+        countdown.signal()
+      }
+    }
+  }
+
+  private func giveUpFrozen(of engine: NetworkEngine, _ countdown: Countdown) {
+    loop.assertOnLoop()
+    countdown.add()
+    let mine = OperationSweep(until: operations.lastSubmittedAt) { $0.engine === engine }
+    go(through: mine) { [unowned self] operation in
+      giveUpFrozen(operation)
+    } done: { [unowned self] in
+      context.tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
+    }
   }
 
   // MARK: Settings

@@ -1,23 +1,13 @@
 #if DEBUG
-import Dispatch
 import Glibc
 @testable import NetSpool
 @testable import TestSupport
-import Synchronization
 
 /// One life of a process that freezes requests, sends them to nobody, and says what it was told. It ends as it was
-/// told to: killed by its own store thread after so many answers, or in order.
+/// told to: killed by itself after so many answers, or in order.
 final class RecordedLife: FrozenSpoolOwner {
-  private final class Notices: Sendable {
-    let box = Mutex<[FrozenNotice]>([])
-    let left: Atomic<Int>
-    let isWritten = DispatchSemaphore(value: 0)
-
-    init(_ answersMax: Int) { left = Atomic(answersMax) }
-  }
-
   private let store: FrozenStore
-  private let notices: Notices
+  private var answersLeft: Int
   private var spool: FrozenSpool!
   private var random: SplitMix64
   private var skipped: Microseconds = 0
@@ -32,21 +22,14 @@ final class RecordedLife: FrozenSpoolOwner {
     settings.bytesMax = 64 << 20
     settings.keptMax = 1 << 60
     store = try FrozenStore.open(settings)
-    let notices = Notices(answersMax)
-    self.notices = notices
+    answersLeft = answersMax
     var policy = FrozenPolicy.standard
     policy.attemptsMax = 3
     let world = FrozenSpool.World(
       now: { [unowned self] in
         FrozenMoment(wall: WallClock.microseconds + skipped, monotonic: BootClock.now + skipped)
       },
-      random: { [unowned self] in random.unit() },
-      post: { notice in
-        // On the store's thread, which is the only one that writes: so no call is cut in two, and the next life finds
-        // what this one noted.
-        if notices.left.subtract(1, ordering: .relaxed).newValue == 0 { kill(getpid(), SIGKILL) }
-        notices.box.withLock { $0.append(notice) }
-      })
+      random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
     finished = try spool.outcomes().map(\.id)
     dead = try spool.deadLetters().map(\.id)
@@ -55,11 +38,11 @@ final class RecordedLife: FrozenSpoolOwner {
   func run(steps: Int) {
     for _ in 0..<steps {
       step()
-      takeNotices()
+      if random.chance(60) { take(spool.journal.write()) }
       spool.pump()
     }
     spool.park { _ in .notSent }
-    wait()
+    spool.finish()
     store.close()
   }
 
@@ -127,20 +110,16 @@ final class RecordedLife: FrozenSpoolOwner {
     }
   }
 
-  private func takeNotices() {
-    let taken = notices.box.withLock { box in
-      defer { box = [] }
-      return box
-    }
-    for notice in taken { spool.take(notice) }
+  /// Between two commits, so that no call is cut in two, and the next life finds what this one noted.
+  private func take(_ notices: [FrozenNotice]) {
+    answersLeft -= notices.count
+    if answersLeft <= 0 { kill(getpid(), SIGKILL) }
+    for notice in notices { spool.take(notice) }
   }
 
-  /// Until all that was submitted is written.
+  /// Until all that was decided so far is written.
   private func wait() {
-    let signal = notices.isWritten
-    store.submit(.acknowledge(0)) { _ in signal.signal() }
-    signal.wait()
-    takeNotices()
+    while spool.journal.isWaiting { take(spool.journal.writeBatch()) }
   }
 
   private func fail(_ why: String) {

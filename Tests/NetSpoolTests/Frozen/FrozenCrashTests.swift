@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Testing
 
@@ -12,29 +13,38 @@ struct FrozenCrashTests {
   private static func work(_ path: String, rounds: Int = .max, killedAt: Int = .max) throws {
     let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
     let file = unsafe open(path + "/said", O_WRONLY | O_APPEND | O_CREAT, 0o600)
+    var next: [FrozenChange] = []
     for round in 0..<rounds {
       let row = FrozenRow.sample("payload \(round)", lane: "\(round % 3)")
-      store.submit(.accept(row, body: Array("body \(round)".utf8))) { answer in
-        guard let number = try? answer.get().number else { return }
-        say("A \(number)\n", file)
-        if number % 3 == 0 { finish(number, store, file) }
-      }
-      if round % 20 == 0 { usleep(500) }
-      if round == killedAt { kill(getpid(), SIGKILL) }
+      next.append(.accept(row, body: Array("body \(round)".utf8)))
+      if round == killedAt { DispatchQueue.global().async { kill(getpid(), SIGKILL) } }
+      // Alone, or several in one commit
+      if round % 20 < 10 || round % 5 == 0 { next = commit(next, store, file) }
     }
-    // What a callback submits is written before the next of these.
-    for _ in 0..<4 { _ = store.write([.sweep(nowWall: WallClock.microseconds)]) }
+    while !next.isEmpty { next = commit(next, store, file) }
+    _ = store.write([.sweep(nowWall: WallClock.microseconds)])
     store.close()
     close(file)
   }
 
-  private static func finish(_ number: UInt64, _ store: FrozenStore, _ file: Int32) {
-    store.submit(.attempt(number, payload: [1]))
-    store.submit(.finish(number, .sample("outcome \(number)"))) { answer in
-      guard (try? answer.get()) != nil else { return }
-      say("F \(number)\n", file)
-      if number % 2 == 0 { store.submit(.acknowledge(number)) }
+  /// Returns what follows from the answers.
+  private static func commit(_ changes: [FrozenChange], _ store: FrozenStore, _ file: Int32) -> [FrozenChange]
+  {
+    var next: [FrozenChange] = []
+    for (change, answer) in zip(changes, store.write(changes)) {
+      guard let number = try? answer.get().number else { continue }
+      switch change {
+      case .accept:
+        say("A \(number)\n", file)
+        guard number % 3 == 0 else { continue }
+        next += [.attempt(number, payload: [1]), .finish(number, .sample("outcome \(number)"))]
+      case .finish:
+        say("F \(number)\n", file)
+        if number % 2 == 0 { next.append(.acknowledge(number)) }
+      default: break
+      }
     }
+    return next
   }
 
   private static func say(_ line: String, _ file: Int32) { _ = unsafe write(file, line, line.utf8.count) }
@@ -61,7 +71,7 @@ struct FrozenCrashTests {
     }
   }
 
-  /// Killed while it submits, and the store thread writes.
+  /// Killed while it writes.
   @Test(arguments: [40, 700]) func `what was accepted survives a kill`(round: Int) async throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path

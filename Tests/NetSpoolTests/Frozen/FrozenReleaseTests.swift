@@ -90,22 +90,15 @@ struct FrozenReleaseTests {
     let (_, store) = try open(withStamp: true)
     let keys = try store.records(at: Self.now).map { ($0.id, $0.record.request.key.text) }
     let origin = SentJournal()
-    let notices = SpoolBench.Notices()
     let clock = Variable(Self.now)
-    let world = FrozenSpool.World(
-      now: { clock.value }, random: { 0 }, post: { notice in notices.box.withLock { $0.append(notice) } })
+    let world = FrozenSpool.World(now: { clock.value }, random: { 0 })
     let spool = FrozenSpool(store, world: world, owner: origin)
     #expect(spool.failure == nil && spool.count == 5)
     for _ in 0..<1_000 where spool.count > 0 {
       spool.pump()
       clock.value.monotonic += 60 * .second
       clock.value.wall += 60 * .second
-      _ = store.write([.acknowledge(0)])
-      let news = notices.box.withLock { box in
-        defer { box = [] }
-        return box
-      }
-      for notice in news { spool.take(notice) }
+      for notice in spool.journal.writeAll() { spool.take(notice) }
       for id in origin.takeOpen() { spool.didEnd(id, .answered(status: 200)) }
     }
     #expect(spool.count == 0)

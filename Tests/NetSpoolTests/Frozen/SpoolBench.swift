@@ -1,5 +1,3 @@
-import Dispatch
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -39,10 +37,8 @@ final class SpoolBench: FrozenSpoolOwner {
   private(set) var crashes = 0
   private(set) var peakBytes = 0
   private var serial = 0
-
-  final class Notices: Sendable {
-    let box = Mutex<[FrozenNotice]>([])
-  }
+  /// The store's answers that the spool has not heard yet.
+  private var notices: [FrozenNotice] = []
 
   init(seed: UInt64) throws {
     comment = "seed \(seed)"
@@ -57,16 +53,12 @@ final class SpoolBench: FrozenSpoolOwner {
   }
 
   private func beginSpool() throws {
-    let notices = Notices()
-    current = notices
+    notices = []
     let world = FrozenSpool.World(
-      now: { [unowned self] in now }, random: { [unowned self] in random.unit() },
-      post: { notice in notices.box.withLock { $0.append(notice) } })
+      now: { [unowned self] in now }, random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
     if !isOnline { spool.setOffline() }
   }
-
-  private var current = Notices()
 
   /// The bench has a clock of its own; the store's must not sweep away what it wrote.
   private static func keeping(_ settings: inout FrozenStoreSettings) { settings.keptMax = 1 << 60 }
@@ -88,6 +80,7 @@ final class SpoolBench: FrozenSpoolOwner {
     case 97 where random.chance(30): try restart()
     default: barrier()
     }
+    if random.chance(60) { notices += spool.journal.write() }
     takeSome()
     spool.pump()
   }
@@ -243,34 +236,27 @@ final class SpoolBench: FrozenSpoolOwner {
     sync()
   }
 
-  // MARK: Time and the store's thread
+  // MARK: Time and the store
 
-  /// Waits until all that was submitted is written.
-  func barrier() {
-    let done = DispatchSemaphore(value: 0)
-    store.submit(.sweep(nowWall: 0)) { _ in done.signal() }
-    done.wait()
-  }
+  /// Has all written that was decided.
+  func barrier() { notices += spool.journal.writeAll() }
 
+  /// As if the commits were far apart: what is decided meanwhile knows nothing of the answers that are left.
   private func takeSome() {
-    let notices = current.box.withLock { box in
-      let count = Int(random.next() % UInt64(box.count + 1))
-      defer { box.removeFirst(count) }
-      return Array(box.prefix(count))
-    }
-    for notice in notices { spool.take(notice) }
+    let count = Int(random.next() % UInt64(notices.count + 1))
+    let taken = notices.prefix(count)
+    notices.removeFirst(count)
+    for notice in taken { spool.take(notice) }
   }
 
   /// Until nothing is on its way to or from the store.
   func sync() {
     while true {
       barrier()
-      let notices = current.box.withLock { box in
-        defer { box = [] }
-        return box
-      }
-      if notices.isEmpty { return }
-      for notice in notices { spool.take(notice) }
+      let taken = notices
+      notices = []
+      if taken.isEmpty { return }
+      for notice in taken { spool.take(notice) }
     }
   }
 

@@ -1,8 +1,11 @@
 internal import Synchronization
 
-/// A store of frozen requests that is open in this process, and the thread that takes care of it: the `FrozenSender` lives
-/// there. It belongs to the process and to no queue: all engines that name the same directory share it, each with its own
-/// queue, and it closes when the last of them has left. Any thread.
+/// A store of frozen requests that is open in this process, and the one thread that decides about them and writes: the
+/// `FrozenSender` lives there. It belongs to the process and to no queue: all engines that name the same directory share
+/// it, each with its own queue, and it closes when the last of them has left. Any thread.
+///
+/// A disk that hangs keeps that thread alone: loops, other stores and callers that end an engine or a queue wait for it no
+/// longer than `Scheduler.storePatience`.
 final class Freezer: Sendable {
   struct Settings: Sendable {
     var store: FrozenStoreSettings
@@ -65,7 +68,7 @@ extension Freezer {
   /// The store of a directory, opened if this process has not done so; the first user's settings count. Each call is to
   /// be followed by one of `leave`. What earlier processes left there is sent as soon as the engine it belongs to has come.
   ///
-  /// Throws what `FrozenStore.open` does.
+  /// Throws `engineStartFailed`, and what `FrozenStore.open` does.
   static func shared(_ settings: Settings) throws(NetworkError) -> Freezer {
     let directory = directories.withLock { directories in
       let directory = directories[settings.store.directory] ?? Directory()
@@ -118,29 +121,29 @@ extension Freezer {
 
   private func next(until deadline: Microseconds) -> [Command]? {
     inbox.next { commands, look in
-      if commands.all.isEmpty, !look.isLate { return .sleep(until: deadline) }
+      let isDue = look.isLate || deadline <= MonotonicClock.now
+      if commands.all.isEmpty, !isDue { return .sleep(until: deadline) }
       return .take(commands.takeAll())
     }
   }
 
-  /// When there is something to do without a command, by the clock that semaphores know; the store's may be a test's.
+  /// When there is something to do without a command, by the clock that semaphores know; that of the requests may be a test's.
   private func wakeTime(_ sender: FrozenSender) -> Microseconds {
     let wait = sender.spool.nextDue.map { min(max(0, $0 - settings.now().monotonic), Self.sleepMax) }
     let due = MonotonicClock.now + (wait ?? Self.sleepMax) + 1_000
-    return min(due, sender.leaving.map(\.lateAt).min() ?? .max)
+    return min(due, sender.spool.journal.due, sender.leaving.map(\.lateAt).min() ?? .max)
   }
 
   /// Semaphores know no clock that goes on while the machine sleeps: what became due meanwhile is noticed after that
   /// at the latest. 1 min.
   private static let sleepMax = 60 * Microseconds.second
 
-  /// Writes what was submitted, and lets another process have the store. False when an engine has come meanwhile.
+  /// Writes what was decided, and lets another process have the store. False when an engine has come meanwhile.
   private func close(_ sender: FrozenSender) -> Bool {
     directory.freezer.withLock { freezer in
       guard users.load(ordering: .relaxed) == 0 else { return false }
       sender.park()
       store.close()
-      // Behind the last words of the store.
       inbox.close()
       for command in inbox.withLock({ $0.takeAll() }) { command(sender) }
       sender.close()

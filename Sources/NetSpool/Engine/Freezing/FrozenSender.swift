@@ -72,8 +72,7 @@ final class FrozenSender {
   init(_ freezer: Freezer) {
     self.freezer = freezer
     let world = FrozenSpool.World(
-      now: freezer.settings.now, random: { .random(in: 0..<1) },
-      post: { notice in freezer.dispatch { $0.spool.take(notice) } })
+      now: freezer.settings.now, random: { .random(in: 0..<1) })
     spool = FrozenSpool(
       freezer.store, policy: freezer.settings.policy, limits: freezer.settings.limits, world: world)
     spool.owner = self
@@ -81,8 +80,12 @@ final class FrozenSender {
 
   // MARK: Turns
 
-  /// The end of a turn: does what follows from it. Returns the callbacks of engines that have left.
+  /// The end of a turn: does what follows from it, and waits for the disk if that is to be written. What may be sent now is
+  /// recorded in the same commit; what may be sent after it has the next turn, which begins at once. Returns the callbacks of
+  /// engines that have left.
   func endTurn() -> [() -> Void] {
+    spool.pump()
+    spool.write()
     spool.pump()
     let left = finishLeaving()
     releaseOfTurn()
@@ -191,13 +194,15 @@ final class FrozenSender {
 
   // MARK: The end
 
-  /// Stops when no engine uses the store any more: nothing is sent then, and attempts on their way go back to their lanes.
+  /// Stops when no engine uses the store any more: nothing is sent then, and attempts on their way go back to their lanes, which
+  /// is on the disk when this returns.
   func park() {
     callOffWays()
     // Of those that have not ended by now nothing is known.
     let unsent = Set(attempts.filter { $0.value.operation == nil }.keys)
     spool.park { unsent.contains($0) ? .notSent : .maybeProcessed }
     for id in Array(attempts.keys) { abort(id) }
+    spool.finish()
   }
 
   /// Everything that the store had to say was heard: what still waits is the next process's.

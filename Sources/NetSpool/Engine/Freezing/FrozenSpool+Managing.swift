@@ -28,7 +28,7 @@ extension FrozenSpool {
   func acknowledge(_ id: FrozenID, then: @escaping () -> Void = {}) {
     let token = token()
     lettersAsked[token] = .acknowledge(then)
-    submit(.acknowledge(id.number), .letter(token: token))
+    journal.append(.acknowledge(id.number), .letter(token: token))
   }
 
   /// The handlers have run: the dead letter is kept, and not delivered again.
@@ -38,7 +38,7 @@ extension FrozenSpool {
     let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
     let token = token()
     lettersAsked[token] = .acknowledge(then)
-    submit(.amend(id.number, ending), .letter(token: token))
+    journal.append(.amend(id.number, ending), .letter(token: token))
   }
 
   /// Dead letters that no caller was told of, the oldest first.
@@ -82,17 +82,17 @@ extension FrozenSpool {
       payload: record.encode(at: now))
     let token = token()
     lettersAsked[token] = .revive(id, record, then)
-    submit(.revive(id.number, row), .letter(token: token))
+    journal.append(.revive(id.number, row), .letter(token: token))
   }
 
   /// Forgets a dead one. `then`: whether it could be written.
   func discard(_ id: FrozenID, then: @escaping (Bool) -> Void = { _ in }) {
     let token = token()
     lettersAsked[token] = .discard(id, letter(id)?.record.map { LaneKey($0.request.lane) }, then)
-    submit(.discard(id.number), .letter(token: token))
+    journal.append(.discard(id.number), .letter(token: token))
   }
 
-  func didWriteLetter(_ token: UInt64, _ result: Result<FrozenReceipt, NetworkError>) {
+  func didWriteLetter(_ token: UInt64, _ result: FrozenAnswer) {
     guard let step = lettersAsked.removeValue(forKey: token) else { return }
     if case .failure(let failure) = result { note(failure) }
     switch (step, result) {
@@ -139,6 +139,14 @@ extension FrozenSpool {
     for (id, request) in travelling where request.step == nil && request.record.state == .inFlight {
       advance(id, .parked(sendState(id)))
     }
+  }
+
+  /// Writes all there is to write, before the store is closed.
+  func finish() {
+    while journal.isWaiting {
+      for notice in journal.writeBatch() { take(notice) }
+    }
+    for notice in journal.writeLast() { take(notice) }
   }
 }
 

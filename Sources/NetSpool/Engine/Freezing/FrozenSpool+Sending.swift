@@ -7,7 +7,7 @@ extension FrozenSpool {
     let now = world.now().monotonic
     while let id = scheduler.nextExpired(at: now) { advance(id, .expired) }
     // A full disk may take the next attempt and not the outcome before it.
-    let runsAhead = !store.isHolding
+    let runsAhead = !journal.isHolding
     while let id = scheduler.next(at: now, runsAhead: runsAhead) { launch(id) }
   }
 
@@ -87,7 +87,7 @@ extension FrozenSpool {
 
   private func begin(_ id: FrozenID, _ step: Step, _ change: FrozenChange) {
     travelling[id]?.step = step
-    submit(change, .step(id))
+    journal.append(change, .step(id))
   }
 
   /// Its row is not what was written, or is gone: it cannot be sent, and what can be kept of it is.
@@ -103,7 +103,12 @@ extension FrozenSpool {
 // MARK: Written
 
 extension FrozenSpool {
-  /// What the store thread answered.
+  /// Has what is due written, as much as one commit takes, and does what follows from it. Waits for the disk.
+  func write() {
+    for notice in journal.write() { take(notice) }
+  }
+
+  /// What the store answered.
   func take(_ notice: FrozenNotice) {
     switch notice.subject {
     case .acceptance(let token): didAccept(token, notice.result)

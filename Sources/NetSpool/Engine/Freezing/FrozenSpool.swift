@@ -1,16 +1,14 @@
 /// The frozen requests of one store: asks the state machine what is next, has it written, and does it when it is
 /// on the disk. It holds one small entry for each request that waits, and the whole record of those on their way.
 ///
-/// One thread at a time, which is the loop's: the store answers through `post`, and the answer is brought back to
-/// `take`. `pump` wants to be called after every such call, and when `nextDue` has come.
+/// One thread at a time, which decides and writes: what it decides waits in the `journal` until `write`. `pump` wants to be
+/// called after every other call, and when `nextDue` has come; `write` after that, and when the journal is `due`.
 final class FrozenSpool {
   /// What the spool asks of the world.
   struct World {
     var now: () -> FrozenMoment
     /// Evenly distributed in 0..<1.
     var random: () -> Double
-    /// Brings a notice to `take` on the spool's thread; called on the store's.
-    var post: @Sendable (FrozenNotice) -> Void
   }
 
   /// A request on its way. While a step of it is being written, nothing else is decided about it.
@@ -30,6 +28,7 @@ final class FrozenSpool {
   }
 
   let store: FrozenStore
+  var journal: FrozenJournal
   let policy: FrozenPolicy
   let limits: FrozenLimits
   weak var owner: (any FrozenSpoolOwner)?
@@ -53,6 +52,7 @@ final class FrozenSpool {
     world: World, owner: (any FrozenSpoolOwner)? = nil
   ) {
     self.store = store
+    journal = FrozenJournal(store)
     self.policy = policy
     self.limits = limits
     self.world = world
@@ -135,7 +135,7 @@ extension FrozenSpool {
     let now = world.now()
     let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: now.wall, record: nil)
     let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
-    store.submit(.deadLetter(id.number, ending, keepsBody: true))
+    journal.append(.deadLetter(id.number, ending, keepsBody: true))
   }
 }
 
@@ -167,18 +167,6 @@ protocol FrozenSpoolOwner: AnyObject {
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord)
   /// The disk refused: nothing is sent or recorded any more.
   func didFail(_ failure: NetworkError)
-}
-
-/// A word of the store thread to the spool's; `FrozenSpool.take` understands it.
-struct FrozenNotice: Sendable {
-  enum Subject: Sendable {
-    case acceptance(token: UInt64)
-    case step(FrozenID)
-    case letter(token: UInt64)
-  }
-
-  let subject: Subject
-  let result: Result<FrozenReceipt, NetworkError>
 }
 
 // Accepting: nothing is promised before it is on the disk.
@@ -216,7 +204,7 @@ extension FrozenSpool {
       payload: payload)
     let token = token()
     accepting[token] = Accepting(facts: facts, lane: lane, then: then)
-    submit(.accept(row, body: body), .acceptance(token: token))
+    journal.append(.accept(row, body: body), .acceptance(token: token))
   }
 
   /// Many come one behind the other for one lane, whose name needs no digest each time.
@@ -227,7 +215,7 @@ extension FrozenSpool {
     return key
   }
 
-  func didAccept(_ token: UInt64, _ result: Result<FrozenReceipt, NetworkError>) {
+  func didAccept(_ token: UInt64, _ result: FrozenAnswer) {
     guard let waiting = accepting.removeValue(forKey: token) else { return }
     switch result {
     case .failure(let failure):
@@ -238,11 +226,6 @@ extension FrozenSpool {
       if !receipt.isDuplicate { add(id, waiting.facts, waiting.lane, world.now()) }
       waiting.then(.success(Acceptance(id: id, isDuplicate: receipt.isDuplicate)))
     }
-  }
-
-  func submit(_ change: FrozenChange, _ subject: FrozenNotice.Subject) {
-    let post = world.post
-    store.submit(change) { result in post(FrozenNotice(subject: subject, result: result)) }
   }
 
   /// A store that failed takes everything with it that was not recorded.

@@ -104,25 +104,31 @@ extension Scheduler {
 
   // MARK: The end
 
+  /// The time that the freezers have to let go of an engine once its deadline has passed. They need less (`FrozenSender.leave`),
+  /// unless the disk keeps their thread: then it is the loops that end what they have. 3 s.
+  static let storePatience = Duration.seconds(3)
+
   /// The queue closes: what its operations wait for is the store's from now on, and other queues' or the next process's to
   /// send. The store goes on without this queue.
   func leaveStores() {
+    let end = DispatchTime.now() + Self.storePatience.seconds
     for freezer in driver.freezers {
       let done = DispatchSemaphore(value: 0)
       let isOpen = freezer.dispatch { [driver] in
         $0.leave({ $0.driver === driver }, deadline: .zero, awaitsHandlers: false) { done.signal() }
       }
-      // Some seconds at most, whatever the disk does.
-      if isOpen { done.wait() }
+      if isOpen { _ = done.wait(timeout: end) }
     }
   }
 
   /// The stores have said all they had to say to this queue.
-  func endFrozenOperations() {
-    for operation in operations.all() {
-      guard case .frozen = operation.loop.phase else { continue }
-      endFrozen(operation, operation.loop.isFrozen ? .handedOver : .failure(NetworkError(.engineClosed)))
-    }
+  func endFrozenOperations() { for operation in operations.all() { giveUpFrozen(operation) } }
+
+  /// The store says no more to it, and has its request: for certain, or perhaps.
+  func giveUpFrozen(_ operation: NetworkOperation) {
+    guard case .frozen = operation.loop.phase else { return }
+    let perhaps = NetworkError(.engineClosed, sendState: .maybeProcessed)
+    endFrozen(operation, operation.loop.isFrozen ? .handedOver : .failure(perhaps))
   }
 }
 

@@ -80,8 +80,8 @@ struct FrozenReceipt: Sendable, Equatable {
   init(_ number: UInt64) { self.number = number }
 }
 
-/// Called on the store thread, which must not be made to wait.
-typealias FrozenCallback = @Sendable (Result<FrozenReceipt, NetworkError>) -> Void
+/// What became of a change.
+typealias FrozenAnswer = Result<FrozenReceipt, NetworkError>
 
 // The value of a record in the databases `outbox` and `dead`. Integers little-endian:
 //

@@ -4,12 +4,13 @@ internal import Synchronization
 /// Requests that must not be lost, in one file that is synced with every commit: what was said to be accepted is
 /// there whatever happens to the process or the machine.
 ///
-/// Changes are submitted from any thread and written by a thread of the store, many per commit; the callback
-/// comes on that thread, after the commit. What a request is, is the owner's business: the store keeps its bytes,
-/// its place in its lane, and whether it waits, has its outcome, or is dead. One owner at a time, others of this
-/// process included.
+/// Any thread reads; changes are written on the thread of the owner, which waits for the disk (`FrozenJournal` gathers many
+/// for a commit). What a request is, is the owner's business: the store keeps its bytes, its place in its lane, and whether it
+/// waits, has its outcome, or is dead. One owner at a time, others of this process included.
 final class FrozenStore: Sendable {
   let core: FrozenStoreCore
+  /// Held while the disk is waited for.
+  private let committer: Mutex<FrozenCommitter>
   /// Counts the openings of this store.
   let epoch: UInt32
   /// Requests that were damaged when the store was opened: dead letters now.
@@ -20,6 +21,7 @@ final class FrozenStore: Sendable {
 
   private init(_ core: FrozenStoreCore, _ report: FrozenRecovery.Report, _ salvaged: FrozenSalvage.Report) {
     self.core = core
+    committer = Mutex(FrozenCommitter(core, report.meta))
     self.salvaged = salvaged
     epoch = report.meta.epoch
     damaged = report.damaged
@@ -34,9 +36,6 @@ final class FrozenStore: Sendable {
 
   var statistics: FrozenStatistics { core.shared.withLock { $0.statistics } }
 
-  /// Something waits for the disk to take it again.
-  var isHolding: Bool { core.shared.withLock { $0.statistics.held > 0 } }
-
   /// Why nothing is written any more; nil while all is well.
   var failure: NetworkError? { core.shared.withLock { $0.failure } }
 }
@@ -48,8 +47,8 @@ extension FrozenStore {
 
   /// Opens a directory. What was in flight when the last process went away is as it was: see `scan`.
   ///
-  /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull`, `tooManyOpenFiles` or
-  /// `engineStartFailed`. A damaged file is no error: it is moved aside (see `opening`), and what is still whole in it
+  /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull` or
+  /// `tooManyOpenFiles`. A damaged file is no error: it is moved aside (see `opening`), and what is still whole in it
   /// is taken over (`salvaged`).
   static func open(_ settings: FrozenStoreSettings) throws(NetworkError) -> FrozenStore {
     let environment = try Environment.open(settings.environment)
@@ -61,7 +60,6 @@ extension FrozenStore {
       let (tables, report, salvaged) = try recover(environment)
       let core = FrozenStoreCore(
         environment, tables, settings, records: report.records, dropped: report.meta.dropped)
-      try core.start(report.meta)
       return FrozenStore(core, report, salvaged)
     } catch {
       leave(environment)
@@ -106,11 +104,10 @@ extension FrozenStore {
     environment.drop()
   }
 
-  /// Writes what was submitted, and closes. Idempotent. Not on the store thread.
+  /// Waits for a commit that is under way, and closes. Idempotent.
   func close() {
     guard isOpen.exchange(false, ordering: .acquiringAndReleasing), core.environment.isOurs else { return }
-    core.stop()
-    core.endReading()
+    committer.withLock { _ in core.endReading() }
     Self.leave(core.environment)
   }
 }
@@ -118,27 +115,27 @@ extension FrozenStore {
 // MARK: Changing
 
 extension FrozenStore {
-  /// Has a change written. The callback comes on the store thread, once the change is on the disk, or with
+  /// Writes changes in one commit, and waits for the disk: each is there when its answer comes, or has failed with
   ///
   /// - `queueFull(frozenRecords)`, `queueFull(frozenBytes)`, `storageFull`: nothing was accepted;
   /// - `storeCorrupt`: the request is not there, or its bytes are not what was written;
   /// - `storeFailed`: the disk refused, and nothing is written any more;
-  /// - `engineClosed`, `usedAfterFork`: at once, on the caller's thread.
+  /// - `engineClosed`, `usedAfterFork`: nothing is written any more.
   ///
-  /// What ends a request does not fail for a full disk: it is tried again until there is room, or the store is
-  /// closed.
-  func submit(_ change: FrozenChange, _ callback: FrozenCallback? = nil) {
-    guard core.environment.isOurs else {
-      callback?(.failure(NetworkError(.usedAfterFork)))
-      return
+  /// What ends a request does not fail for a full disk: it has no answer, and is to be written again once there is room.
+  func commit(_ changes: [FrozenChange]) -> [FrozenAnswer?] {
+    guard core.environment.isOurs else { return changes.map { _ in .failure(NetworkError(.usedAfterFork)) } }
+    return committer.withLock { committer in
+      guard isOpen.load(ordering: .acquiring) else {
+        return changes.map { _ in .failure(NetworkError(.engineClosed)) }
+      }
+      return committer.commit(changes)
     }
-    if core.submit(FrozenStoreCore.Work(change: change, callback: callback)) { return }
-    callback?(.failure(NetworkError(.engineClosed)))
   }
 }
 
 /// Numbers of a frozen store.
-struct FrozenStoreSettings: Sendable, Equatable {
+struct FrozenStoreSettings: Sendable {
   /// A directory of its own; made with permissions 0700 when it is missing.
   var directory: String
   /// Bytes of the file in use at most; from 85 % of them on nothing more is accepted. 1 GiB.
@@ -153,6 +150,8 @@ struct FrozenStoreSettings: Sendable, Equatable {
   var sweepPeriod: Microseconds = 3_600_000_000
   /// What a full disk kept from being written is tried again after so long. 1 s.
   var retryPeriod: Microseconds = 1_000_000
+  /// Called before each commit, on the thread that makes it: for tests, which have it take as long as a disk may.
+  var onDisk: (@Sendable () -> Void)?
 
   init(directory: String) { self.directory = directory }
 
@@ -178,8 +177,6 @@ struct FrozenStatistics: Sendable, Equatable {
   /// Commits since it was opened, and the changes in them.
   var commits = 0
   var changes = 0
-  /// Changes that a full disk keeps waiting.
-  var held = 0
   /// Times that the map had to grow.
   var growths = 0
 }

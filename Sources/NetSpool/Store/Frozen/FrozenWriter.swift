@@ -1,4 +1,4 @@
-/// Makes changes to the tables, as many as are given in one transaction. On the store thread only.
+/// Makes changes to the tables, as many as are given in one transaction. One thread at a time.
 struct FrozenWriter: ~Copyable {
   let environment: Environment
   let tables: FrozenTables
@@ -30,6 +30,7 @@ struct FrozenWriter: ~Copyable {
   mutating func write(
     _ changes: [FrozenChange]
   ) throws(StoreError) -> [Result<FrozenReceipt, NetworkError>] {
+    settings.onDisk?()
     nextMeta = meta
     room = 0
     var transaction = try WriteTransaction(environment)

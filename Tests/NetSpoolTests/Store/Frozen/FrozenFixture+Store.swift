@@ -1,5 +1,3 @@
-import Dispatch
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -14,28 +12,19 @@ extension TestFolder {
   }
 }
 
-/// What the store thread answered, for a test that waits.
-final class Answers: Sendable {
-  private let answers = Mutex<[Result<FrozenReceipt, NetworkError>]>([])
-
-  func add(_ answer: Result<FrozenReceipt, NetworkError>) { answers.withLock { $0.append(answer) } }
-  var all: [Result<FrozenReceipt, NetworkError>] { answers.withLock { $0 } }
+extension FrozenJournal {
+  /// Writes all that waits, due or not.
+  mutating func writeAll() -> [FrozenNotice] {
+    var notices: [FrozenNotice] = []
+    while isWaiting { notices += writeBatch() }
+    return notices
+  }
 }
 
 extension FrozenStore {
-  /// Has changes written together, and waits.
-  func write(_ changes: [FrozenChange]) -> [Result<FrozenReceipt, NetworkError>] {
-    let answers = Answers()
-    let done = DispatchSemaphore(value: 0)
-    let countdown = Countdown(changes.count) { done.signal() }
-    for change in changes {
-      submit(change) { answer in
-        answers.add(answer)
-        countdown.signal()
-      }
-    }
-    done.wait()
-    return answers.all
+  /// Has changes written together. The disk has room for all that may not fail.
+  func write(_ changes: [FrozenChange]) -> [FrozenAnswer] {
+    commit(changes).map { $0 ?? .failure(NetworkError(.storageFull)) }
   }
 
   @discardableResult

@@ -126,25 +126,33 @@ struct FrozenStoreTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let before = store.statistics
-    let answers = store.write((0..<2_000).map { .accept(.sample("\($0)", lane: "\($0 % 7)"), body: [1]) })
-    #expect(try answers.map { try $0.get().number } == Array(1...2_000))
+    var journal = FrozenJournal(store)
+    for number in 0..<2_000 {
+      let row = FrozenRow.sample("\(number)", lane: "\(number % 7)")
+      journal.append(.accept(row, body: [1]), .letter(token: UInt64(number)))
+    }
+    let notices = journal.writeAll()
+    #expect(try notices.map { try $0.result.get().number } == Array(1...2_000))
     let commits = store.statistics.commits - before.commits
     #expect(commits >= 2_000 / 256 && commits < 500)
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
-  @Test func `that an outcome was taken waits for another change to share a commit with`() {
-    var shared = FrozenStoreCore.Shared()
-    #expect(!shared.isUrgent && shared.patientUntil == .max)
-    let began = MonotonicClock.now
-    shared.append(FrozenStoreCore.Work(change: .acknowledge(1), callback: nil))
-    #expect(!shared.isUrgent && shared.isWaiting && shared.patientUntil >= began + 5_000)
-    shared.append(FrozenStoreCore.Work(change: .discard(2), callback: nil))
-    #expect(shared.isUrgent && shared.patientUntil <= MonotonicClock.now + 5_000)
-    _ = shared.takeFirst()
-    #expect(shared.isUrgent)
-    _ = shared.takeFirst()
-    #expect(!shared.isUrgent && !shared.isWaiting && shared.patientUntil == .max)
+  @Test func `that an outcome was taken waits for another change to share a commit with`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.openFrozen()
+    var journal = FrozenJournal(store)
+    // Given a store that has been swept, which is the first thing a journal does
+    #expect(journal.write().isEmpty && !journal.isWaiting)
+    let (began, before) = (MonotonicClock.now, store.statistics)
+    #expect(journal.due > began + .second)
+    journal.append(.acknowledge(1))
+    #expect(journal.due >= began + 5_000 && journal.due <= MonotonicClock.now + 5_000)
+    journal.append(.discard(2))
+    #expect(journal.due <= began)
+    _ = journal.write()
+    #expect(!journal.isWaiting && journal.due > began + .second)
+    #expect(store.statistics.commits - before.commits == 1 && store.statistics.changes - before.changes == 2)
   }
 
   // MARK: Earlier layouts
@@ -238,7 +246,7 @@ struct FrozenStoreTests {
     #expect(try store.endings(.outcomes).count + store.endings(.deadLetters).count == accepted.count)
     #expect(try FrozenTablesSeen(store).isConsistent)
     // And there is room once they are taken
-    for number in accepted { store.submit(.acknowledge(number)) }
+    _ = store.write(accepted.map { .acknowledge($0) })
     for number in accepted { try store.write(.discard(number)) }
     #expect(try store.accept("again") > accepted.last ?? 0)
   }

@@ -1,0 +1,154 @@
+import Glibc
+import NetSpoolTesting
+import Synchronization
+import Testing
+
+@testable import NetSpool
+@testable import TestSupport
+
+/// The threads that a frozen request passes, and what a disk that hangs holds up on them.
+struct FreezingThreadsTests {
+  /// The threads on which something was done for a request, in their order.
+  private final class Trail: Sendable {
+    private let threads = Mutex<(isOpen: Bool, passed: [pthread_t])>((false, []))
+
+    func begin() { threads.withLock { $0 = (true, [pthread_self()]) } }
+
+    func mark() {
+      threads.withLock { threads in
+        if threads.isOpen, threads.passed.last != pthread_self() { threads.passed.append(pthread_self()) }
+      }
+    }
+
+    func end() {
+      mark()
+      threads.withLock { $0.isOpen = false }
+    }
+
+    var changes: Int { threads.withLock { $0.passed.count - 1 } }
+  }
+
+  /// Every decision about a frozen request asks for the time, and every commit passes the disk's hook: what is between the
+  /// loop that hands the request over and the handler that hears of its outcome is seen to the last change.
+  @Test func `a frozen POST changes threads six times from its caller to its handler`() async throws {
+    let (trail, isUnderWay, isOver) = (Trail(), Latch(), Latch())
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    let store = try fixture.open { settings in
+      let now = settings.now
+      settings.store.onDisk = { trail.mark() }
+      settings.now = {
+        trail.mark()
+        return now()
+      }
+    }
+    defer { store.leave() }
+    try await fixture.live {
+      $0.delivery = .loopThread
+    } _: { engine in
+      // Given an origin to which the way is known
+      #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
+      // When a request leaves from the loop, for a handler on the loop
+      fixture.origin.hold("/letters")
+      let operation = engine.letter("/letters").onUploadProgress { _ in
+        trail.mark()
+        isUnderWay.open()
+      }
+      operation.onFinal { _ in
+        trail.end()
+        isOver.open()
+      }
+      engine.perform { _ in
+        trail.begin()
+        engine.enqueue(operation)
+      }
+      await isUnderWay.opened()
+      fixture.origin.release("/letters")
+      await isOver.opened()
+      // Then it has been on the freezer's thread twice; a caller and a handler on threads of their own are two changes more
+      #expect(trail.changes + 2 == 6)
+    }
+  }
+
+  // MARK: A disk that hangs
+
+  @Test func `an engine shuts down in time while the disk hangs`() async throws {
+    let (fixture, disk) = (try FreezingFixture(), StoppedDisk())
+    let store = try fixture.open { $0.store.onDisk = { disk.pass() } }
+    fixture.origin.stop()
+    try await withQueue { queue in
+      let engine = try NetworkEngine(to: fixture.origin, on: queue)
+      try engine.useFreezing(fixture.configuration)
+      // It is the last that uses the store, which closes with it.
+      store.leave()
+      let kept = engine.letter("/letters")
+      _ = await engine.freeze(kept)
+      // Given a request that is being written
+      disk.stop()
+      let asked = engine.letter("/letters")
+      engine.enqueue(asked)
+      await disk.isMissed()
+      // When the engine is shut down
+      await blocking { engine.shutDownAndWait(deadline: .zero) }
+      // Then it waits for no disk: one is kept for certain, and the other perhaps
+      #expect(disk.isStopped)
+      #expect(kept.state == .frozen)
+      let error = await asked.end().error
+      #expect(error?.code == .engineClosed && error?.sendState == .maybeProcessed)
+      disk.goOn()
+    }
+    try await fixture.expectKept(2)
+  }
+
+  @Test func `a queue closes in time while the disk hangs`() async throws {
+    let (fixture, disk) = (try FreezingFixture(), StoppedDisk())
+    let store = try fixture.open { $0.store.onDisk = { disk.pass() } }
+    fixture.origin.on("/other", .text("other"))
+    fixture.origin.hold("/letters")
+    let queue = try NetworkQueue()
+    let engine = try NetworkEngine(to: fixture.origin, on: queue)
+    try engine.useFreezing(fixture.configuration)
+    store.leave()
+    let kept = engine.letter("/letters")
+    let ticket = await engine.freeze(kept)
+    disk.stop()
+    let asked = engine.letter("/letters")
+    engine.enqueue(asked)
+    await disk.isMissed()
+    // Others of the queue go on, and so does a thread that looks at what is frozen, or decides about it
+    let other = try NetworkEngine(to: fixture.origin, on: queue) { $0.delivery = .loopThread }
+    try await goesOn(other, beside: disk)
+    await blocking {
+      #expect(engine.frozenOperations.map(\.id) == [ticket.id])
+      #expect(engine.cancelFrozen(id: ticket.id))
+      #expect(engine.deadLetters.isEmpty)
+      #expect(queue.driver.close() == 0)
+    }
+    #expect(disk.isStopped)
+    #expect(kept.state == .frozen)
+    let error = await asked.end().error
+    #expect(error?.code == .engineClosed && error?.sendState == .maybeProcessed)
+    fixture.origin.stop()
+    disk.goOn()
+    try await fixture.expectKept(1)
+  }
+}
+
+extension FreezingFixture {
+  /// Opens the store before its first engine, which would have said how.
+  fileprivate func open(_ change: (inout Freezer.Settings) -> Void) throws -> Freezer {
+    var settings = Freezer.Settings(store: FrozenStoreSettings(directory: folder.path + "/frozen"))
+    settings.policy.backoffBase = 0
+    change(&settings)
+    return try Freezer.shared(settings)
+  }
+
+  /// The next engine finds so many that wait, once the last one has left the store.
+  fileprivate func expectKept(_ count: Int) async throws {
+    try await live { engine in
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
+      #expect(engine.frozenOperations.count == count)
+    }
+  }
+}
