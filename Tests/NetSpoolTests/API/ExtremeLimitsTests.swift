@@ -37,12 +37,27 @@ import Testing
   private static let engineSpans: [(String, @Sendable (inout NetworkRequest.Timeouts, Duration) -> Void)] = [
     ("connect", { $0.connect = $1 }), ("headers", { $0.headers = $1 }), ("stall", { $0.stall = $1 }),
     ("total", { $0.total = $1 }), ("queueDeadline", { $0.queueDeadline = $1 }),
-    ("reader", { $0.reader = $1 }),
+    ("reader", { $0.reader = $1 }), ("attempt", { $0.attempt = $1 }),
   ]
 
   @Test(arguments: engineSpans.map(\.0)) func `time limits of an engine`(name: String) async throws {
     let set = try #require(Self.engineSpans.first { $0.0 == name }).1
     for span in Self.spans { try await oneGet { set(&$0.timeouts, span) } }
+  }
+
+  @Test func `a limit of nothing is refused by its name, and the least of each is taken`() {
+    for (name, set) in Self.engineSpans {
+      var timeouts = NetworkRequest.Timeouts()
+      set(&timeouts, .nanoseconds(1))
+      #expect(timeouts.firstInvalid == nil)
+      set(&timeouts, .zero)
+      #expect(timeouts.firstInvalid == name)
+    }
+    var timeouts = NetworkRequest.Timeouts()
+    timeouts.stallBytesPerSecond = 1
+    #expect(timeouts.firstInvalid == nil)
+    timeouts.stallBytesPerSecond = 0
+    #expect(timeouts.firstInvalid == "stall")
   }
 
   /// What is set together is refused together or kept to together. A failure names its seed.

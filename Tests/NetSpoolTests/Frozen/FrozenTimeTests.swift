@@ -47,6 +47,16 @@ struct FrozenTimeTests {
     #expect(record.facts.isExpired(at: .at(8 * Self.day, boot: boot)))
   }
 
+  /// Eight days by the clock of the boot, one by the wall clock; 0 is a boot that is not known.
+  @Test(arguments: [(2, 2, true), (1, 2, false), (0, 2, false), (2, 0, false), (0, 0, false)])
+  func `the clock of a boot counts in no other, nor in one that is not known`(
+    written: UInt64, read: UInt64, isExpired: Bool
+  ) throws {
+    let now = FrozenMoment.at(8 * Self.day, clockSetBy: -7 * Self.day, boot: read)
+    let record = try reopened(.sample(), at: .at(0, boot: written), in: now)
+    #expect(record.facts.isExpired(at: now) == isExpired)
+  }
+
   /// As it was written before the moment of writing was noted: only the wall clock tells.
   @Test(arguments: [(6.9, false), (7.1, true)])
   func `a record of an earlier release ages by the wall clock`(days: Double, isExpired: Bool) throws {

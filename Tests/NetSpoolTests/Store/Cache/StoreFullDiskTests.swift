@@ -77,6 +77,30 @@ struct StoreFullDiskTests {
   }
 
   @Test(.enabled(if: TinyDisk.isPossible))
+  func `of more at once than a disk holds the last is stored`() throws {
+    let disk = try #require(TinyDisk(mebibytes: 4))
+    let store = try disk.directory.open()
+    let bodies = (0..<4).map { pattern($0, count: 1_500_000) }
+    putAtOnce(bodies, into: store)
+    #expect(store.lookup(StoreKey("new 3"))?.bytes == bodies[3] && store.statistics.dropped <= 1)
+  }
+
+  /// In one batch: the thread that writes is kept meanwhile.
+  private func putAtOnce(_ bodies: [[UInt8]], into store: CacheStore) {
+    let (isKept, gate) = (Latch(), Latch())
+    store.core.afterCommit {
+      isKept.open()
+      gate.block()
+    }
+    isKept.block()
+    for (number, body) in bodies.enumerated() {
+      store.put(StoreKey("new \(number)"), namespace: "n", metadata: [], body: body)
+    }
+    gate.open()
+    store.flush()
+  }
+
+  @Test(.enabled(if: TinyDisk.isPossible))
   func `a body that the disk can never take drives nothing out`() throws {
     let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
