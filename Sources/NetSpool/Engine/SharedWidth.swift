@@ -110,7 +110,6 @@ final class SharedWidth: Sendable {
   // MARK: Engines that have none
 
   var starved: Int { state.withLock { $0.starved } }
-  var lent: Int { state.withLock { $0.lent } }
   /// Places that are there for everybody, not what was lent.
   var uncrowded: Int { state.withLock { $0.limit - $0.taken - $0.lent } }
 

@@ -332,9 +332,6 @@ final class Seats {
     return width.map { $0.uncrowded + free } ?? free - lent
   }
 
-  /// Only what was lent is left.
-  private var areLentTheLast: Bool {
-    if let width { return width.lent > 0 && width.uncrowded < 0 }
-    return lent > 0 && context.queue.running + lent > context.queue.maximumConcurrent
-  }
+  /// Only what was lent is left, or less: what a loop has may be beyond the limit by what others have gone on with.
+  private var areLentTheLast: Bool { (width?.uncrowded ?? uncrowded) < 0 }
 }

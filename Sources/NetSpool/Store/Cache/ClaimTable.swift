@@ -123,7 +123,7 @@ extension ClaimTable {
         oldest = .max
       } else if state != .taken {
         // The oldest of what is over goes; what is empty, before.
-        let age = state == .free ? Int.max - 1 : word.age(now)
+        let age = state == .free ? Int.max : word.age(now)
         if age > oldest { (found.index, found.word, oldest) = (index, word, age) }
       }
     }
