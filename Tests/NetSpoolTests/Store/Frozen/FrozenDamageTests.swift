@@ -57,6 +57,14 @@ struct FrozenDamageTests {
     #expect(try store.endings(.deadLetters).count == 2)
   }
 
+  /// As where the row lay on a page that is gone: only its number is known.
+  @Test func `a dead letter of which no byte is left is still read`() throws {
+    let letter = FrozenEnding(endedWall: 5, isDamaged: true, payload: [])
+    let bytes = letter.encode(7)
+    let read = FrozenEnding(7, decoding: bytes.rawBytes)
+    #expect(read == letter)
+  }
+
   @Test func `a damaged body is found before it is sent`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
