@@ -58,6 +58,14 @@ struct ServerEventTests {
     #expect(throws: NetworkError.self) { try splitter.next() }
   }
 
+  @Test func `the longest line may come in two pieces that part its end`() throws {
+    var splitter = LineSplitter(endsAtCR: false)
+    splitter.append([UInt8](repeating: 0x61, count: LineSplitter.lineBytesMax) + Array("\r".utf8))
+    #expect(try splitter.next() == nil)
+    splitter.append(Array("\n".utf8))
+    #expect(try splitter.next()?.utf8.count == LineSplitter.lineBytesMax)
+  }
+
   @Test(arguments: ["a\n", "a\r\n", "a"])
   func `a line that is a byte too long is none, also where its end comes with it`(end: String) {
     var splitter = LineSplitter(endsAtCR: false)
