@@ -105,7 +105,7 @@ struct ConvenienceTests {
       let error = await #expect(throws: NetworkError.self) { try await engine.response(for: head) }
       #expect(error?.code == .invalidRequest && error?.cause == .body && origin.requestCount == 0)
       let folder = try TestFolder()
-      try engine.useCache(.init(directory: folder["cache"]))
+      try engine.useCache(.patient(folder["cache"]))
       origin.on("/a", .text("hello").header("Cache-Control", "max-age=60"))
       let seen = Journal<Int64>()
       for source in [NetworkResponse.Source.network, .cache, .cache] {

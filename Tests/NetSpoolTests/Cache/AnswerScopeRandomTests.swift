@@ -115,7 +115,7 @@ import Testing
       let hasJar = random.chance(20)
       if hasJar { configuration.cookies = .inMemory }
       let engine = try NetworkEngine(host: hasAccount ? "127.0.0.1" : nil, configuration: configuration)
-      try engine.useCache(.init(directory: folder + "/cache"))
+      try engine.useCache(.patient(folder + "/cache"))
       return Guest(
         engine: engine, trust: trust, egress: egress, way: way, account: configuration.credentials,
         jar: hasJar ? number : nil)

@@ -16,7 +16,7 @@ import Testing
         $0.timeouts.total = .seconds(600)
         configure(&$0)
       }
-      try engine.useCache(.init(directory: folder.path))
+      try engine.useCache(.patient(folder.path))
       return engine
     }
   }

@@ -172,7 +172,7 @@ struct CacheChangesTests {
 
   @Test func `another engine of the store does not see it either`() async throws {
     let folder = try TestFolder()
-    let settings = CacheConfiguration(directory: folder.path)
+    let settings = CacheConfiguration.patient(folder.path)
     try await withEngine { [settings] engine, origin in
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue) {
         $0.credentials = .basic(user: "u", password: "p")

@@ -290,7 +290,7 @@ import Testing
     let engine = try NetworkEngine(host: "127.0.0.1", on: NetworkQueue()) {
       ($0.scheme, $0.port) = (.http, port)
     }
-    var cache = CacheConfiguration(directory: path)
+    var cache = CacheConfiguration.patient(path)
     cache.coalescesAcrossProcesses = coalesces
     try engine.useCache(cache)
     withExtendedLifetime(store) {}

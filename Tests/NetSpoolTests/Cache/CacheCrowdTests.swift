@@ -66,7 +66,7 @@ import Testing
     let plain = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
     configuration.cookies = .inMemory
     let keeping = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
-    var cache = CacheConfiguration(directory: path)
+    var cache = CacheConfiguration.patient(path)
     cache.bytesMax = 4 << 20
     for engine in [plain, keeping] { try engine.useCache(cache) }
     _ = await keeping.fetch("/login?\(seed)")

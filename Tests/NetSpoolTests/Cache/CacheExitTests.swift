@@ -17,7 +17,7 @@ import Testing
   }
 
   static func makeEngine(_ folder: String) throws -> NetworkEngine {
-    let cache = CacheConfiguration(directory: folder)
+    let cache = CacheConfiguration.patient(folder)
     let engine = try NetworkEngine()
     try engine.useCache(cache)
     return engine

@@ -71,7 +71,7 @@ struct CacheFaceTests {
 
   @Test func `the last process that closes a cache leaves nothing in the machine's memory`() throws {
     let folder = try TestFolder()
-    let configuration = CacheConfiguration(directory: folder.path)
+    let configuration = CacheConfiguration.patient(folder.path)
     let engines = [try NetworkEngine(), try NetworkEngine()]
     for engine in engines { try engine.useCache(configuration) }
     let inode = Hexadecimal.text(try FileStatus(path: folder.path).identity.inode)
@@ -193,7 +193,7 @@ struct CacheFaceTests {
   @Test func `coded bytes stay theirs over restarts and questions whether they hold`() async throws {
     let folder = try TestFolder()
     let clock = WallClockHand()
-    let settings = CacheConfiguration(directory: folder.path)
+    let settings = CacheConfiguration.patient(folder.path)
     let coded = Gzip.stored(Array("plain".utf8))
     try await withEngine { [settings] first, origin in
       origin.on("/a") { request in
@@ -283,7 +283,7 @@ struct CacheFaceTests {
 
   @Test func `a small store is enough said, and quotas come with the engine that names them`() async throws {
     let folder = try TestFolder()
-    var settings = CacheConfiguration(directory: folder.path)
+    var settings = CacheConfiguration.patient(folder.path)
     settings.bytesMax = 8 << 20
     try await withEngine { [settings] engine, origin in
       origin.fallback(.bytes([UInt8](repeating: 7, count: 50_000)).header("Cache-Control", "max-age=100"))

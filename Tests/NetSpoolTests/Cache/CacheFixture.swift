@@ -26,8 +26,7 @@ func withCache(
 ) async throws {
   let folder = try TestFolder()
   let clock = WallClockHand()
-  var configuration = CacheConfiguration(directory: folder.path)
-  configuration.lookPatience = 60_000_000
+  var configuration = CacheConfiguration.patient(folder.path)
   configuration.rules = rules
   configuration.defaultPolicy = policy
   settings(&configuration)
@@ -36,6 +35,15 @@ func withCache(
     try await body(engine, origin, clock)
   }
   _ = folder
+}
+
+extension CacheConfiguration {
+  /// A busy machine is taken for no disk that hangs.
+  static func patient(_ directory: String) -> CacheConfiguration {
+    var configuration = CacheConfiguration(directory: directory)
+    configuration.lookPatience = 60_000_000
+    return configuration
+  }
 }
 
 extension NetworkEngine {

@@ -55,7 +55,7 @@ struct CacheSharingTests {
 
   @Test func `what one wrote the next finds, with what it was called`() async throws {
     let folder = try TestFolder()
-    let settings = CacheConfiguration(directory: folder.path)
+    let settings = CacheConfiguration.patient(folder.path)
     let origin = try ScriptedOrigin()
     origin.on("/a", .text("kept").header("Cache-Control", "max-age=1000").header("X-A", "1"))
     for source in [NetworkResponse.Source.network, .cache] {
@@ -96,7 +96,7 @@ struct CacheSharingTests {
     body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
     let folder = try TestFolder()
-    let settings = CacheConfiguration(directory: folder.path)
+    let settings = CacheConfiguration.patient(folder.path)
     var others = settings
     second(&others)
     try await withEngine { [settings, others] engine, origin in

@@ -69,7 +69,7 @@ import Testing
   {
     let folder = try TestFolder()
     let (clock, world) = (WallClockHand(), World())
-    let settings = CacheConfiguration(directory: folder.path)
+    let settings = CacheConfiguration.patient(folder.path)
     try await withEngine { [settings] first, origin in
       let (second, keeping) = (
         try NetworkEngine(to: origin, on: first.configuration.queue),

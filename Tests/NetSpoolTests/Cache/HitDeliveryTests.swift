@@ -204,7 +204,7 @@ struct HitDeliveryTests {
     async throws
   {
     let folder = try TestFolder()
-    let settings = CacheConfiguration(directory: folder.path)
+    let settings = CacheConfiguration.patient(folder.path)
     try await withEngine { [settings] other, origin in
       try other.useCache(settings)
       origin.on("/a", .text("a").header("Cache-Control", "max-age=100"))

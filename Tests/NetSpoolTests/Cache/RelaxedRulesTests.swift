@@ -106,7 +106,7 @@ struct RelaxedRulesTests {
     let clock = WallClockHand()
     try await withEngine { strict, origin in
       let relaxed = try NetworkEngine(to: origin, on: strict.configuration.queue)
-      var settings = CacheConfiguration(directory: folder.path)
+      var settings = CacheConfiguration.patient(folder.path)
       try strict.useCache(settings, now: { clock.now })
       settings.rules = .relaxed
       try relaxed.useCache(settings, now: { clock.now })

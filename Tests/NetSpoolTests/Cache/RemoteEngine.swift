@@ -64,7 +64,7 @@ struct RemoteEngine: Sendable {
     var configuration = NetworkEngine.Configuration()
     (configuration.scheme, configuration.port) = (.http, port)
     let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
-    let cache = CacheConfiguration(directory: folder)
+    let cache = CacheConfiguration.patient(folder)
     try engine.useCache(cache, now: { clock.now.load(ordering: .relaxed) })
     while let command = Command(try await blocking { () throws(any Error) in try commands.readLine() }) {
       clock.now.store(command.now, ordering: .relaxed)

@@ -105,7 +105,7 @@ struct SpoolingTests {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       try await withEngine(alone: true) { engine, origin in
-        var settings = CacheConfiguration(directory: folder.path)
+        var settings = CacheConfiguration.patient(folder.path)
         settings.bodyBytesMax = 64 << 20
         try engine.useCache(settings)
         let count = 48 << 20

@@ -142,7 +142,7 @@ import Testing
   ) async throws {
     let folder = try TestFolder()
     try await withEngine(configure) { engine, origin in
-      try engine.useCache(.init(directory: folder.path))
+      try engine.useCache(.patient(folder.path))
       try await body(engine, origin)
     }
   }

@@ -13,7 +13,7 @@ struct AncestorDefectTests {
     let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
-      try engine.useCache(.init(directory: fixture.folder.path + "/cache"))
+      try engine.useCache(.patient(fixture.folder.path + "/cache"))
       _ = await engine.freeze(engine.letter("/letters"))
       engine.emptyCache()
       #expect(engine.frozenOperations.count == 1)

@@ -48,7 +48,7 @@ struct BudgetTests {
     let folder = try TestFolder()
     try await withEngine { engine, origin in
       #expect(engine.budgets.cacheWrites == nil)
-      var settings = CacheConfiguration(directory: folder["cache"])
+      var settings = CacheConfiguration.patient(folder["cache"])
       settings.bytesMax = 1 << 20
       try engine.useCache(settings)
       origin.on("/small", .text("small").header("Cache-Control", "max-age=60"))

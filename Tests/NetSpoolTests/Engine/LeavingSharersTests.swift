@@ -132,7 +132,7 @@ private struct Sharing {
     self.folder = folder
     engine = try NetworkEngine(to: #require(origin), on: queue)
     guard spools else { return }
-    try engine.useCache(.init(directory: folder["cache"]))
+    try engine.useCache(.patient(folder["cache"]))
   }
 
   func live(

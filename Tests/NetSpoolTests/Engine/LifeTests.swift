@@ -73,7 +73,7 @@ struct LifeTests {
     on queue: NetworkQueue, _ directory: String
   ) async throws -> (Variable<NetworkEngine?>, CacheStoreCore) {
     let engine = try NetworkEngine(on: queue)
-    try engine.useCache(.init(directory: directory))
+    try engine.useCache(.patient(directory))
     let store = try #require(engine.cache?.store)
     store.put(StoreKey([1]), namespace: "n", metadata: [], body: [1])
     await blocking { store.flush() }
@@ -111,7 +111,7 @@ struct LifeTests {
       let queue = try NetworkQueue()
       func use() async throws {
         let engine = try NetworkEngine(to: origin, on: queue)
-        try engine.useCache(.init(directory: path))
+        try engine.useCache(.patient(path))
         _ = await engine.get("/a").end()
       }
       try await use()

@@ -181,7 +181,7 @@ import Testing
       let engine = try NetworkEngine()
       _ = try engine.wait(for: engine.operation(url: url))
       _ = NetworkQueue.shared.drainAndWait(deadline: .seconds(5))
-      let cache = CacheConfiguration(directory: folder.path)
+      let cache = CacheConfiguration.patient(folder.path)
       @Sendable func isTold(_ body: () throws(NetworkError) -> Void) -> Bool {
         do throws(NetworkError) { try body() } catch { return error.code == .usedAfterFork }
         return false
@@ -220,7 +220,7 @@ import Testing
       origin.on("/held", .text("held").header("Cache-Control", "max-age=600"))
       origin.fallback(.text("ok"))
       let engine = try NetworkEngine()
-      try engine.useCache(.init(directory: folder.path))
+      try engine.useCache(.patient(folder.path))
       let urls = [origin.url("/held"), origin.url("/")]
       _ = try engine.wait(for: engine.operation(url: urls[0]))
       // Given threads that are in the middle of everything

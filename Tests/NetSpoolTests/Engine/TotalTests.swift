@@ -83,7 +83,7 @@ import Testing
       origin.on("/a", Answer.bytes(BodyPattern.bytes(200_000)).header("Cache-Control", "max-age=60"))
       let folder = try TestFolder()
       if isCached {
-        try engine.useCache(.init(directory: folder.path))
+        try engine.useCache(.patient(folder.path))
         #expect(await engine.get("/a").end().response?.status == 200)
       }
       let pipe = try makePipe()

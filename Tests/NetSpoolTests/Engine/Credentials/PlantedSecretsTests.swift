@@ -90,7 +90,7 @@ struct PlantedSecretsTests {
       $0.onUnhandledFailure = { said.add("\($0) \(String(reflecting: $0))") }
       $0.allowsCredentialsInClear = true
     } _: { engine, origin in
-      try engine.useCache(.init(directory: folder.path))
+      try engine.useCache(.patient(folder.path))
       Self.script(origin, end)
       for number in 0..<Self.count {
         let url = end == .refused ? nobody.url("/a\(number)") : origin.url("/a\(number)")
