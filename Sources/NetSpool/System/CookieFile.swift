@@ -13,10 +13,7 @@ enum CookieFile {
       _ = unsafe Glibc.unlink(working)
       var file = try FileDescriptor(
         opening: working, flags: O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
-      var written = 0
-      while written < bytes.count {
-        written += try file.write(bytes.rawBytes.extracting(written...))
-      }
+      try file.writeAll(bytes.rawBytes, at: 0)
       try file.close()
       _ = try SystemError.check("rename") { unsafe Glibc.rename(working, path) }
     } catch {
@@ -27,29 +24,17 @@ enum CookieFile {
 
   /// The lines that are cookies. Throws `.uploadSourceFailed`.
   static func lines(of path: String) throws(NetworkError) -> [String] {
-    var bytes = [UInt8](repeating: 0, count: bytesMax + 1)
-    var count = 0
+    let bytes: [UInt8]
     do throws(SystemError) {
-      let file = try FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC)
-      while count < bytes.count {
-        let start = count
-        let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-          Result { () throws(SystemError) in
-            unsafe try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[start...]))
-          }
-        }
-        let more = try read.get()
-        if more == 0 { break }
-        count += more
-      }
+      bytes = try FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC).bytes(atMost: bytesMax + 1)
     } catch {
       throw NetworkError(.uploadSourceFailed, reason: error.call, underlying: .errno(error.number))
     }
-    guard count <= bytesMax else {
+    guard bytes.count <= bytesMax else {
       throw NetworkError(
         .uploadSourceFailed, reason: "more than \(bytesMax) bytes", underlying: .errno(EFBIG))
     }
-    let lines = bytes[..<count].split(separator: UInt8(ascii: "\n"))
+    let lines = bytes.split(separator: UInt8(ascii: "\n"))
       .filter { $0.count(where: { $0 == 0x09 }) == 6 }
       .map { String(decoding: $0, as: UTF8.self) }
     guard lines.count <= cookiesMax else {

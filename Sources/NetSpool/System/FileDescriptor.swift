@@ -64,6 +64,30 @@ extension FileDescriptor {
     }
   }
 
+  /// The bytes from `offset` on, without moving the file position, or, without one, from where that is: so many, or what
+  /// there is up to the end.
+  borrowing func bytes(at offset: Int64? = nil, atMost count: Int) throws(SystemError) -> [UInt8] {
+    let number = rawValue
+    return try [UInt8](capacity: count) { output throws(SystemError) in
+      try unsafe output.withUnsafeMutableBufferPointer { buffer, filled throws(SystemError) in
+        while filled < count {
+          let rest = unsafe UnsafeMutableRawBufferPointer(
+            rebasing: UnsafeMutableRawBufferPointer(buffer)[filled..<min(count, filled + Self.readMax)])
+          let done = Int64(filled)
+          let read = try SystemError.check(offset == nil ? "read" : "pread") {
+            guard let offset else { return unsafe Glibc.read(number, rest.baseAddress, rest.count) }
+            return unsafe pread(number, rest.baseAddress!, rest.count, off_t(offset + done))
+          }
+          if read == 0 { return }
+          filled += read
+        }
+      }
+    }
+  }
+
+  /// At once: the kernel refuses to make up what is to be longer than 4 MiB (ENOMEM).
+  private static var readMax: Int { 512 << 10 }
+
   /// `write(2)`: how many bytes were taken, which may be fewer than offered.
   borrowing func write(_ bytes: RawSpan) throws(SystemError) -> Int {
     let number = rawValue
@@ -86,9 +110,15 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes all bytes at `offset`, or as many as one call takes.
-  borrowing func write(_ bytes: RawSpan, at offset: Int64) throws(SystemError) -> Int {
-    try write(bytes, from: 0, count: bytes.byteCount, at: offset)
+  /// Writes all bytes at `offset`.
+  borrowing func writeAll(_ bytes: RawSpan, at offset: Int64) throws(SystemError) {
+    var done = 0
+    while done < bytes.byteCount {
+      let written = try write(
+        bytes, from: done, count: bytes.byteCount - done, at: offset + Int64(done))
+      guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
+      done += written
+    }
   }
 
   /// Sends on a socket without waiting and without SIGPIPE, whatever the flags of its description say.

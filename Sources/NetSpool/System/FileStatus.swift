@@ -131,7 +131,7 @@ struct MountTable: Sendable {
   }
 
   /// As it is now.
-  static func current() -> MountTable { MountTable(report: SystemText.readAll("/proc/self/mountinfo") ?? "") }
+  static func current() -> MountTable { MountTable(report: SystemText.read("/proc/self/mountinfo") ?? "") }
 
   /// The device of the innermost mount above a path; the last one made counts, which covers the others. 0: not known.
   func device(of path: String) -> Device {

@@ -9,7 +9,7 @@ enum MemoryPressure {
 
   /// The average of ten seconds; nil when the file does not say.
   static func percent(_ path: String) -> Double? {
-    guard let line = SystemText.readAll(path)?.split(separator: "\n").first(where: { $0.hasPrefix("some ") })
+    guard let line = SystemText.read(path)?.split(separator: "\n").first(where: { $0.hasPrefix("some ") })
     else {
       return nil
     }

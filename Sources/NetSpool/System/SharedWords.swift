@@ -6,33 +6,22 @@ internal import Synchronization
 final class SharedWords: Sendable {
   let count: Int
   private let start: UInt
-  private let memory: SharedMemory?
-
-  /// Maps the first words of a file, whose blocks have been set aside: a hole in what is full would be SIGBUS.
-  init(mapping file: borrowing FileDescriptor, count: Int) throws(SystemError) {
-    start = try Self.map(file, count)
-    memory = nil
-    self.count = count
-  }
+  private let memory: SharedMemory
 
   /// Takes the words of shared memory, which it keeps.
   init(in memory: SharedMemory, count: Int) throws(SystemError) {
-    start = try Self.map(memory.file, count)
-    self.memory = memory
-    self.count = count
-  }
-
-  private static func map(_ file: borrowing FileDescriptor, _ count: Int) throws(SystemError) -> UInt {
-    let number = file.rawValue
+    let number = memory.file.rawValue
     let start = unsafe mmap(nil, count * 8, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
     guard let start = unsafe start, unsafe start != MAP_FAILED else {
       throw SystemError(number: errno, call: "mmap")
     }
-    return UInt(bitPattern: start)
+    self.start = UInt(bitPattern: start)
+    self.memory = memory
+    self.count = count
   }
 
   /// They stay what they are to this process; the next one may begin with others.
-  func letGo() { memory?.letGo() }
+  func letGo() { memory.letGo() }
 
   deinit { unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), count * 8) }
 

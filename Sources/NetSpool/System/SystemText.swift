@@ -2,26 +2,10 @@ internal import Glibc
 
 /// Small texts and lists that the system keeps in files.
 enum SystemText {
-  /// The first 4 KiB of a file.
+  /// All of a file that the kernel makes up as it is read, up to 16 MiB.
   static func read(_ path: String) -> String? {
     guard let file = try? FileDescriptor(opening: path, flags: O_RDONLY) else { return nil }
-    var bytes = [UInt8](repeating: 0, count: 4096)
-    let count = unsafe bytes.withUnsafeMutableBytes { buffer in try? unsafe file.read(into: buffer) }
-    return count.map { String(decoding: bytes.prefix($0), as: UTF8.self) }
-  }
-
-  /// All of a file that the kernel makes up as it is read, up to 16 MiB.
-  static func readAll(_ path: String) -> String? {
-    guard let file = try? FileDescriptor(opening: path, flags: O_RDONLY) else { return nil }
-    var text: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 64 << 10)
-    while text.count < 16 << 20 {
-      let count = unsafe buffer.withUnsafeMutableBytes { buffer in try? unsafe file.read(into: buffer) }
-      guard let count else { return nil }
-      if count == 0 { break }
-      text += buffer.prefix(count)
-    }
-    return String(decoding: text, as: UTF8.self)
+    return (try? file.bytes(atMost: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// The directory that relative paths begin in; `/` when it is gone.

@@ -55,8 +55,7 @@ final class BodyFiles: Sendable {
     let file = try folder.createNew(Self.name(id))
     do throws(SystemError) {
       try file.setPermissions(0o600)
-      var done = 0
-      while done < bytes.byteCount { done += try file.write(bytes.extracting(done...), at: Int64(done)) }
+      try file.writeAll(bytes, at: 0)
     } catch {
       remove(id)
       throw error

@@ -332,11 +332,8 @@ extension EnvironmentDirectory {
 
 extension EnvironmentDirectory {
   func readStamp() -> EnvironmentStamp? {
-    var bytes = [UInt8](repeating: 0, count: EnvironmentStamp.bytes + 1)
-    let count = unsafe bytes.withUnsafeMutableBytes { buffer in
-      (try? unsafe stampFile.read(into: buffer, at: 0)) ?? 0
-    }
-    return EnvironmentStamp(decoding: bytes.rawBytes.extracting(first: count))
+    let bytes = (try? stampFile.bytes(at: 0, atMost: EnvironmentStamp.bytes + 1)) ?? []
+    return EnvironmentStamp(decoding: bytes.rawBytes)
   }
 
   /// `onDisk`: the disk has it when this returns.
@@ -344,9 +341,7 @@ extension EnvironmentDirectory {
     try Self.failing {
       self.stamp.withLock { $0 = stamp }
       let bytes = stamp.encode()
-      guard try stampFile.write(bytes.rawBytes, at: 0) == bytes.count else {
-        throw SystemError(number: ENOSPC, call: "pwrite")
-      }
+      try stampFile.writeAll(bytes.rawBytes, at: 0)
       let number = stampFile.rawValue
       _ = try SystemError.check("ftruncate") { ftruncate(number, off_t(bytes.count)) }
       if onDisk { _ = try SystemError.check("fdatasync") { fdatasync(number) } }

@@ -141,15 +141,7 @@ extension Authorities {
     guard let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC | O_NONBLOCK),
       let status = try? FileStatus(of: file), status.isRegular, status.bytes <= bytesMax
     else { return nil }
-    return try? unsafe [UInt8](unsafeUninitializedCapacity: Int(status.bytes)) { buffer, count in
-      while count < buffer.count {
-        let piece = unsafe UnsafeMutableRawBufferPointer(
-          rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
-        let read = try unsafe file.read(into: piece)
-        if read == 0 { return }
-        count += read
-      }
-    }
+    return try? file.bytes(atMost: Int(status.bytes))
   }
 }
 

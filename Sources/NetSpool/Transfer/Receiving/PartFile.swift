@@ -110,7 +110,7 @@ extension FileTarget {
     guard name.utf8.count > 230 else { return "\(name).\(ending)" }
     var stem = name
     while stem.utf8.count > 200 { stem.removeLast() }
-    return "\(stem)-\(Hexadecimal.text(Array(SHA256.digest(of: name).prefix(6)))).\(ending)"
+    return "\(stem)-\(Hexadecimal.text(Array(SHA256.of(Array(name.utf8)).prefix(6)))).\(ending)"
   }
 }
 
@@ -124,7 +124,7 @@ struct PartNote: Equatable, Sendable {
   private static let mark = "netspool-part 1"
 
   init(url: String, validator: String?, total: Int64?) {
-    urlDigest = Hexadecimal.text(SHA256.digest(of: url))
+    urlDigest = Hexadecimal.text(SHA256.of(Array(url.utf8)))
     boot = Self.thisBoot
     (self.validator, self.total) = (validator, total)
   }
@@ -135,7 +135,8 @@ struct PartNote: Equatable, Sendable {
     guard let file = try? FileDescriptor(opening: target.validatorName, in: directory, flags: flags),
       let status = try? FileStatus(of: file), status.isRegular, status.owner == geteuid()
     else { return nil }
-    let lines = PartBytes.text(of: file).split(separator: "\n", omittingEmptySubsequences: false)
+    let text = String(decoding: (try? file.bytes(atMost: 16 << 10)) ?? [], as: UTF8.self)
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count == 5, lines[0] == Self.mark, lines[4].isEmpty else { return nil }
     let origin = lines[1].split(separator: " ")
     guard origin.count == 2 else { return nil }
@@ -146,7 +147,7 @@ struct PartNote: Equatable, Sendable {
 
   /// True if its part may be gone on with.
   func isOf(_ url: String) -> Bool {
-    boot == Self.thisBoot && urlDigest == Hexadecimal.text(SHA256.digest(of: url))
+    boot == Self.thisBoot && urlDigest == Hexadecimal.text(SHA256.of(Array(url.utf8)))
   }
 
   /// In one step.
@@ -161,13 +162,5 @@ struct PartNote: Equatable, Sendable {
   }
 
   private static let thisBoot =
-    SystemText.readAll("/proc/sys/kernel/random/boot_id").map { $0.filter { !$0.isWhitespace } } ?? "unknown"
-}
-
-extension SHA256 {
-  fileprivate static func digest(of text: String) -> [UInt8] {
-    var digest = SHA256()
-    digest.update(Array(text.utf8).rawBytes)
-    return digest.finish()
-  }
+    SystemText.read("/proc/sys/kernel/random/boot_id").map { $0.filter { !$0.isWhitespace } } ?? "unknown"
 }

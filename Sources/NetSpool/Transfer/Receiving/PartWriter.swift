@@ -168,18 +168,15 @@ extension PartWriter.Open {
 
   /// Compares what is there and writes what is not; false where what is there has other bytes.
   fileprivate mutating func take(_ bytes: RawSpan) throws(SystemError) -> Bool {
-    var done = Int(min(Int64(bytes.byteCount), max(0, known - offset)))
+    let done = Int(min(Int64(bytes.byteCount), max(0, known - offset)))
     if done > 0 {
-      let there = try PartBytes.read(part.file, at: offset, atMost: done)
+      let there = try part.file.bytes(at: offset, atMost: done)
       guard there == Array(bytes.extracting(first: done)) else { return false }
       offset += Int64(done)
     }
-    while done < bytes.byteCount {
-      let written = try part.file.write(bytes, from: done, count: bytes.byteCount - done, at: offset)
-      guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
-      done += written
-      offset += Int64(written)
-    }
+    let new = bytes.extracting(done...)
+    try part.file.writeAll(new, at: offset)
+    offset += Int64(new.byteCount)
     digest?.update(bytes)
     return true
   }
@@ -188,7 +185,7 @@ extension PartWriter.Open {
   fileprivate mutating func hashStart(_ onProgress: (Int64) -> Void) throws(SystemError) {
     var place: Int64 = 0
     while place < offset {
-      let piece = try PartBytes.read(part.file, at: place, atMost: Int(min(offset - place, 512 << 10)))
+      let piece = try part.file.bytes(at: place, atMost: Int(min(offset - place, 512 << 10)))
       guard !piece.isEmpty else { throw SystemError(number: EIO, call: "pread") }
       digest?.update(piece.rawBytes)
       place += Int64(piece.count)

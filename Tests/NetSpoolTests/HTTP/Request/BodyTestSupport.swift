@@ -41,7 +41,7 @@ func drain(_ source: any BodySource, bufferBytes: Int = 65_536) throws -> [UInt8
 func put(_ bytes: [UInt8], _ file: borrowing FileDescriptor, at offset: Int64? = nil) throws -> Int {
   let raw = unsafe bytes.span.bytes
   guard let offset else { return try file.write(raw) }
-  return try file.write(raw, at: offset)
+  return try file.write(raw, from: 0, count: raw.byteCount, at: offset)
 }
 
 /// One read of at most so many bytes.

@@ -9,11 +9,15 @@ import Testing
 struct ClaimTableTests {
   private static func table(_ folder: TestFolder, silenceMax: Microseconds = 60_000_000) throws -> ClaimTable
   {
-    let path = folder["claims"]
-    let file = try FileDescriptor(opening: path, flags: O_RDWR | O_CREAT)
-    try file.truncate(to: Int64(8 * ClaimTable.wordCount))
-    let words = try SharedWords(mapping: file, count: ClaimTable.wordCount)
-    return try #require(ClaimTable(words, silenceMax: silenceMax))
+    try #require(ClaimTable(words(memory(folder)), silenceMax: silenceMax))
+  }
+
+  private static func memory(_ folder: TestFolder) throws -> SharedMemory {
+    try SharedMemory(ClaimTable.kind, named: "table", bytes: 8 * ClaimTable.wordCount, in: folder.path)
+  }
+
+  private static func words(_ memory: SharedMemory) throws -> SharedWords {
+    try SharedWords(in: memory, count: ClaimTable.wordCount)
   }
 
   private static func key(_ number: Int) -> KeyDigest { StoreKey("\(number)").digest }
@@ -81,18 +85,17 @@ struct ClaimTableTests {
     let folder = try TestFolder()
     let table = try Self.table(folder)
     let we = Claimant(table)
-    let file = try FileDescriptor(opening: folder["claims"], flags: O_RDWR)
+    let memory = try Self.memory(folder)
     for seed in 0..<20 {
-      _ = try file.write(pattern(seed, count: 8 * ClaimTable.wordCount - 64).rawBytes, at: 64)
+      try memory.file.writeAll(pattern(seed, count: 8 * ClaimTable.wordCount - 64).rawBytes, at: 64)
       for number in 0..<500 {
         _ = table.state(of: Self.key(number))
         table.claim(Self.key(number), for: we).claim?.finish()
       }
     }
     // A table of another kind is left alone.
-    _ = try file.write([9].rawBytes, at: 0)
-    let words = try SharedWords(mapping: file, count: ClaimTable.wordCount)
-    #expect(ClaimTable(words, silenceMax: 1) == nil)
+    try memory.file.writeAll([9].rawBytes, at: 0)
+    #expect(ClaimTable(try Self.words(memory), silenceMax: 1) == nil)
   }
 
   /// Two at the same moment may both be sent away, but never both have it.
