@@ -127,28 +127,14 @@ struct DirectiveReader {
 
   /// Nil if there is none: an empty token or a quoted string without end.
   private mutating func takeArgument() -> ArraySlice<UInt8>? {
-    if rest.first == UInt8(ascii: "\"") { return takeQuoted() }
+    if rest.first == UInt8(ascii: "\"") {
+      let quoted = rest.takeQuoted()
+      if quoted == nil { hasOpenQuote = true }
+      return quoted?[...]
+    }
     let token = rest.prefix(while: \.isTokenByte)
     rest = rest.dropFirst(token.count)
     return token.isEmpty ? nil : token
-  }
-
-  private mutating func takeQuoted() -> ArraySlice<UInt8>? {
-    var ahead = rest.dropFirst()
-    var value: [UInt8] = []
-    while let byte = ahead.popFirst() {
-      if byte == UInt8(ascii: "\"") {
-        rest = ahead
-        return value[...]
-      }
-      if byte != UInt8(ascii: "\\") {
-        value.append(byte)
-      } else if let escaped = ahead.popFirst() {
-        value.append(escaped)
-      }
-    }
-    hasOpenQuote = true
-    return nil
   }
 
   /// Goes on to the next comma; false if anything but blanks was in between.

@@ -121,7 +121,7 @@ struct AWSSignature {
       if path.last == slash { segments.append([]) }
     }
     let escaped = segments.map { segment in
-      Self.escaped(account.isStorage ? PercentCoding.decode(segment) : segment)
+      PercentCoding.escaped(account.isStorage ? PercentCoding.decode(segment) : segment)
     }
     let text = escaped.joined(separator: "/")
     return text.isEmpty ? "/" : text
@@ -132,18 +132,10 @@ struct AWSSignature {
     let pairs = parts.query.split(separator: UInt8(ascii: "&")).map { pair in
       let end = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
       return [pair[..<end], pair[end...].dropFirst()].map {
-        Self.escaped(PercentCoding.decode($0, plusIsSpace: true))
+        PercentCoding.escaped(PercentCoding.decode($0, plusIsSpace: true))
       }
     }
     return pairs.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }.map { "\($0[0])=\($0[1])" }.joined(separator: "&")
-  }
-
-  private static func escaped(_ bytes: [UInt8]) -> String {
-    var output: [UInt8] = []
-    for byte in bytes {
-      if byte.isUnreserved { output.append(byte) } else { PercentCoding.appendEscape(byte, to: &output) }
-    }
-    return String(decoding: output, as: UTF8.self)
   }
 }
 

@@ -79,25 +79,12 @@ private struct ChallengeReader {
       return nil
     }
     rest = rest.drop(while: \.isBlank)
-    let value = rest.first == UInt8(ascii: "\"") ? quoted() : word().map { Array($0.utf8) }
+    let value = rest.first == UInt8(ascii: "\"") ? rest.takeQuoted() : word().map { Array($0.utf8) }
     guard let value else {
       rest = []
       return nil
     }
     return (name, value)
-  }
-
-  private mutating func quoted() -> [UInt8]? {
-    rest.removeFirst()
-    var value: [UInt8] = []
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "\""): return value
-      case UInt8(ascii: "\\"): if let escaped = rest.popFirst() { value.append(escaped) }
-      default: value.append(byte)
-      }
-    }
-    return nil
   }
 }
 

@@ -43,10 +43,7 @@ struct DigestChallenge: Sendable, Hashable {
 
   /// The first that can be answered: servers list what they prefer first (RFC 7616 section 3.7).
   static func first(in challenges: [AuthenticationChallenge]) -> DigestChallenge? {
-    for challenge in challenges {
-      if let digest = DigestChallenge(challenge) { return digest }
-    }
-    return nil
+    challenges.lazy.compactMap(DigestChallenge.init).first
   }
 
   private static func algorithm(_ name: String?) -> Algorithm? {
@@ -102,21 +99,9 @@ struct DigestAnswer {
     if challenge.hashesUser { return quoted("username", hash(Array(user.utf8), challenge.realm)) }
     // A quoted string holds ASCII; anything else goes by RFC 8187.
     guard user.utf8.allSatisfy({ $0 < 0x80 }) else {
-      return Array("username*=UTF-8''\(Self.encoded(user))".utf8)
+      return Array("username*=UTF-8''\(PercentCoding.escaped(user.utf8))".utf8)
     }
     return quoted("username", Array(user.utf8))
-  }
-
-  private static func encoded(_ text: String) -> String {
-    var output: [UInt8] = []
-    for byte in text.utf8 {
-      if byte.isUnreserved {
-        output.append(byte)
-      } else {
-        PercentCoding.appendEscape(byte, to: &output)
-      }
-    }
-    return String(decoding: output, as: UTF8.self)
   }
 
   private var response: [UInt8] {
@@ -147,9 +132,7 @@ struct DigestAnswer {
     switch challenge.algorithm {
     case .md5, .md5Session: return Array(Hexadecimal.text(MD5.hash(bytes)).utf8)
     case .sha256, .sha256Session:
-      var digest = SHA256()
-      digest.update(bytes.rawBytes)
-      return Array(Hexadecimal.text(digest.finish()).utf8)
+      return Array(Hexadecimal.text(SHA256.of(bytes)).utf8)
     }
   }
 

@@ -16,6 +16,25 @@ enum FieldNames {
   }
 }
 
+extension ArraySlice<UInt8> {
+  /// Takes away the `quoted-string` that it begins with (RFC 9110 section 5.6.4) and answers it without quotes and
+  /// escapes. Nil, and nothing is taken, when it never ends.
+  mutating func takeQuoted() -> [UInt8]? {
+    var ahead = dropFirst()
+    var value: [UInt8] = []
+    while let byte = ahead.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\""):
+        self = ahead
+        return value
+      case UInt8(ascii: "\\"): if let escaped = ahead.popFirst() { value.append(escaped) }
+      default: value.append(byte)
+      }
+    }
+    return nil
+  }
+}
+
 extension Range<Int> {
   fileprivate func shifted(by offset: Int) -> Range<Int> {
     (lowerBound + offset)..<(upperBound + offset)

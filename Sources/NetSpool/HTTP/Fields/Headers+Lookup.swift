@@ -19,12 +19,7 @@ extension Headers {
   /// A value that refers to a URL as text: bytes that are no UTF-8 are escaped as they are, since which coding they are in is
   /// the origin's affair.
   static func reference(_ value: ArraySlice<UInt8>) -> String {
-    if let text = String(validating: value, as: UTF8.self) { return text }
-    var output: [UInt8] = []
-    for byte in value {
-      if byte < 0x80 { output.append(byte) } else { PercentCoding.appendEscape(byte, to: &output) }
-    }
-    return String(decoding: output, as: UTF8.self)
+    String(validating: value, as: UTF8.self) ?? PercentCoding.escaped(value) { $0 >= 0x80 }
   }
 
   /// A value as text: each byte a character where it is no UTF-8 (Latin-1, as RFC 9110 section 5.5 has it of old).

@@ -21,11 +21,6 @@ struct MediaType: Sendable, Hashable {
 
   init?(_ value: String) { self.init(Array(value.utf8)[...]) }
 
-  /// A parameter's value; `name` in lower case.
-  func parameter(_ name: String) -> String? {
-    parameters[name].map { String(decoding: $0, as: UTF8.self) }
-  }
-
   /// The `charset` parameter in lower case.
   var charset: String? { parameters["charset"].map { Self.lowercased($0[...]) } }
 
@@ -73,24 +68,9 @@ struct HeaderParameters: Sendable, Hashable {
     rest = rest.dropFirst(name.count).drop(while: \.isBlank)
     guard !name.isEmpty, rest.popFirst() == UInt8(ascii: "=") else { return nil }
     rest = rest.drop(while: \.isBlank)
-    let value = rest.first == UInt8(ascii: "\"") ? quoted(&rest) : plain(&rest)
+    let value = rest.first == UInt8(ascii: "\"") ? rest.takeQuoted() : plain(&rest)
     guard let value else { return nil }
     return Parameter(name: String(decoding: name.map(\.asciiLowercased), as: UTF8.self), value: value)
-  }
-
-  /// `quoted-string` (RFC 9110 section 5.6.4); nil if it never ends.
-  private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
-    rest.removeFirst()
-    var value: [UInt8] = []
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "\"") { return value }
-      if byte != UInt8(ascii: "\\") {
-        value.append(byte)
-      } else if let escaped = rest.popFirst() {
-        value.append(escaped)
-      }
-    }
-    return nil
   }
 
   /// A token, and what servers send in its place: anything up to the next `;`.

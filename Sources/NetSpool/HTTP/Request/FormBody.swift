@@ -161,12 +161,7 @@ extension Multipart {
   /// A name between quotes: quote, CR and LF as `%22`, `%0D`, `%0A`, all else as it is (HTML, section
   /// 4.10.21.8). Not RFC 2231's `name*=`, which RFC 7578 section 4.2 forbids.
   private static func appendQuoted(_ name: [UInt8], to output: inout [UInt8]) {
-    for byte in name {
-      switch byte {
-      case UInt8(ascii: "\""), 0x0D, 0x0A: PercentCoding.appendEscape(byte, to: &output)
-      default: output.append(byte)
-      }
-    }
+    PercentCoding.append(name, to: &output) { $0 == UInt8(ascii: "\"") || $0 == 0x0D || $0 == 0x0A }
   }
 
   /// Field names, unlike file names, first get CR LF for every kind of line end (HTML, the same section).

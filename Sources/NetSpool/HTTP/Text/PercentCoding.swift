@@ -19,16 +19,27 @@ enum PercentCoding {
   /// A name or value of a query: only unreserved bytes stay, a space is `%20`. That is read alike by
   /// servers that take `+` for a space and by those that do not.
   static func appendQuery(_ text: some StringProtocol, to output: inout [UInt8]) {
-    for byte in text.utf8 {
-      if byte.isUnreserved { output.append(byte) } else { appendEscape(byte, to: &output) }
-    }
+    append(text.utf8, to: &output) { !$0.isUnreserved }
   }
 
   /// A component of a path: nothing in it divides, ends or leaves the path.
-  static func component(_ text: String) -> String {
+  static func component(_ text: String) -> String { escaped(text.utf8) }
+
+  /// Bytes as text, escaped unless they are unreserved, or as `isEscaped` says.
+  static func escaped(
+    _ bytes: some Sequence<UInt8>, where isEscaped: (UInt8) -> Bool = { !$0.isUnreserved }
+  ) -> String {
     var output: [UInt8] = []
-    appendQuery(text, to: &output)
+    append(bytes, to: &output, escaping: isEscaped)
     return String(decoding: output, as: UTF8.self)
+  }
+
+  static func append(
+    _ bytes: some Sequence<UInt8>, to output: inout [UInt8], escaping isEscaped: (UInt8) -> Bool
+  ) {
+    for byte in bytes {
+      if isEscaped(byte) { appendEscape(byte, to: &output) } else { output.append(byte) }
+    }
   }
 
   /// A path as people write it: what may stand in a path stays, so do slashes and escapes that are

@@ -35,7 +35,7 @@ enum URLText {
     try appendPath(path, to: &url)
     if url.count == rootCount { url.append(slash) }
     try refuseControlBytes(rest)
-    appendEscapingSpaces(rest, to: &url)
+    PercentCoding.append(rest, to: &url, escaping: needsEscape)
     return try checkedLength(url)
   }
 
@@ -47,7 +47,7 @@ enum URLText {
     guard text.utf8.contains(where: needsEscape) else { return try checkedLength(text) }
     let start = endOfAuthority(text)
     var url = Array(text.utf8[..<start])
-    appendEscapingSpaces(text.utf8[start...], to: &url)
+    PercentCoding.append(text.utf8[start...], to: &url, escaping: needsEscape)
     return try checkedLength(url)
   }
 
@@ -108,13 +108,7 @@ extension URLText {
     return afterSlashes.firstIndex { "/?#".utf8.contains($0) } ?? text.endIndex
   }
 
-  private static func appendEscapingSpaces(_ bytes: some Sequence<UInt8>, to url: inout [UInt8]) {
-    for byte in bytes {
-      if needsEscape(byte) { PercentCoding.appendEscape(byte, to: &url) } else { url.append(byte) }
-    }
-  }
-
-  private static func needsEscape(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x80 }
+  static func needsEscape(_ byte: UInt8) -> Bool { byte == 0x20 || byte >= 0x80 }
 
   private static func refuseControlBytes(_ bytes: some Sequence<UInt8>) throws(NetworkError) {
     if bytes.contains(where: \.isControl) { throw NetworkError(.invalidURL, reason: "controlByte") }

@@ -27,18 +27,8 @@ enum URLParser {
 
   /// Spaces and non-ASCII bytes escaped, as in `URLText.absolute`.
   private static func escaped(_ bytes: [UInt8]) -> String {
-    guard bytes.contains(where: { $0 == 0x20 || $0 >= 0x80 }) else {
-      return String(decoding: bytes, as: UTF8.self)
-    }
-    var output: [UInt8] = []
-    for byte in bytes {
-      if byte == 0x20 || byte >= 0x80 {
-        PercentCoding.appendEscape(byte, to: &output)
-      } else {
-        output.append(byte)
-      }
-    }
-    return String(decoding: output, as: UTF8.self)
+    bytes.contains(where: URLText.needsEscape)
+      ? PercentCoding.escaped(bytes, where: URLText.needsEscape) : String(decoding: bytes, as: UTF8.self)
   }
 
   static let tooLong = refused("longer than 8 KiB")
