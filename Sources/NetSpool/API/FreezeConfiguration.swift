@@ -94,7 +94,9 @@ enum FreezeOpening {
   ) throws(NetworkError) -> EngineFreezing {
     try check(configuration)
     var settings = Freezer.Settings(
-      store: FrozenStoreSettings(directory: try directory(configuration, name)))
+      store: FrozenStoreSettings(
+        directory: try CacheOpening.directory(
+          configuration.directory, named: name, in: UserDirectories.state, of: "XDG_STATE_HOME")))
     settings.store.bytesMax = configuration.bytesMax
     settings.store.recordsMax = configuration.requestsMax
     settings.limits.bodyBytesMax = configuration.bodyBytesMax
@@ -128,20 +130,6 @@ enum FreezeOpening {
     do throws(NetworkError) { try HeaderRules.check(sent: [field: ""]) } catch {
       throw invalid("idempotencyKeyField")
     }
-  }
-
-  private static func directory(
-    _ configuration: FreezeConfiguration, _ name: String
-  ) throws(NetworkError) -> String {
-    if let directory = configuration.directory {
-      guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
-      return directory
-    }
-    guard CacheOpening.isName(name) else { throw invalid("storageName") }
-    guard let base = UserDirectories.state else {
-      throw NetworkError(.storeOpenFailed, reason: "neither XDG_STATE_HOME nor HOME is set")
-    }
-    return "\(base)/netspool/\(name)"
   }
 
   private static func invalid(_ option: String) -> NetworkError {

@@ -109,7 +109,9 @@ enum CacheOpening {
   ) throws(NetworkError) -> EngineCache {
     let name = engine.configuration.storageName
     try check(configuration, name)
-    var settings = CacheStoreSettings(directory: try directory(configuration, name))
+    var settings = CacheStoreSettings(
+      directory: try directory(
+        configuration.directory, named: name, in: UserDirectories.cache, of: "XDG_CACHE_HOME"))
     settings.bytesMax = configuration.bytesMax
     settings.residentBytesMax = configuration.residentBytesMax
     settings.lookPatience = configuration.lookPatience
@@ -146,15 +148,17 @@ enum CacheOpening {
       && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "/") }
   }
 
-  private static func directory(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError)
-    -> String
-  {
-    if let directory = configuration.directory {
-      guard !directory.isEmpty, !directory.utf8.contains(0) else { throw invalid("directory") }
-      return directory
+  /// The directory that was given, or one of this name in a folder of the user's, which an environment variable may name.
+  static func directory(
+    _ given: String?, named name: String, in base: String?, of variable: String
+  ) throws(NetworkError) -> String {
+    if let given {
+      guard !given.isEmpty, !given.utf8.contains(0) else { throw invalid("directory") }
+      return given
     }
-    guard let base = UserDirectories.cache else {
-      throw NetworkError(.storeOpenFailed, reason: "neither XDG_CACHE_HOME nor HOME is set")
+    guard isName(name) else { throw invalid("storageName") }
+    guard let base else {
+      throw NetworkError(.storeOpenFailed, reason: "neither \(variable) nor HOME is set")
     }
     return "\(base)/netspool/\(name)"
   }

@@ -44,12 +44,10 @@ enum CacheKey {
     return (key, resource)
   }
 
-  /// Without scope, fields and codings: what tells one resource from all others. `custom`: the caller's own key.
-  static func resource(origin: Span<UInt8>, target: Span<UInt8>, custom: String?) -> [UInt8] {
-    if let custom { return Array(KeyText.escaped(custom).utf8) }
-    var text: [UInt8] = []
-    text.append(origin)
-    NormalisedPath.append(target, to: &text)
+  /// Without scope, fields and codings: what tells one resource from all others.
+  static func resource(_ url: URLPieces) -> [UInt8] {
+    var text = Array(url.origin.text.utf8)
+    NormalisedPath.append(url.pathAndQuery.utf8.span, to: &text)
     return text
   }
 
@@ -98,14 +96,6 @@ enum CacheKey {
     return key
   }
 
-  /// The URL in a key made by `primary(scope:url:headers:)` or derived from one, for removal by URL in all
-  /// scopes; nil for a key of the caller's own.
-  static func url(in key: [UInt8]) -> ArraySlice<UInt8>? {
-    let parts = key.split(separator: 0, maxSplits: 3, omittingEmptySubsequences: false)
-    guard parts.count >= 3, parts[1].elementsEqual("GET".utf8) else { return nil }
-    return parts[2]
-  }
-
   /// Fields that a front end may route by: with one of them the same URL may be another resource, and
   /// leaving it out of the key lets one request poison another's answer.
   private static func appendRouting(_ headers: Headers, to key: inout [UInt8]) {
@@ -129,48 +119,22 @@ enum CacheKey {
 
 /// Finding keys by the URL in them, whatever scope and fields they are for.
 extension CacheKey {
-  /// True if a key made by `primary(scope:url:headers:)`, or derived from one, is about a URL: one that is
-  /// this, or that begins so. Never true for a key of the caller's own.
-  static func concerns(_ url: [UInt8], isPrefix: Bool, in key: RawSpan) -> Bool {
-    guard let scopeEnd = firstNUL(key, from: 0) else { return false }
-    let start = scopeEnd + methodMark.count
-    guard holds(methodMark, key, at: scopeEnd), holds(url, key, at: start) else { return false }
-    let end = start + url.count
-    return isPrefix || end == key.byteCount || key.byte(at: end) == 0
+  /// True if a key made by `primary(scope:url:headers:)`, or derived from one, is about a URL that begins so. Never true for a
+  /// key of the caller's own.
+  static func concerns(prefix: [UInt8], in key: RawSpan) -> Bool {
+    guard let scopeEnd = key.octets.firstIndex(of: 0), key.extracting(scopeEnd...).begins(with: methodMark)
+    else { return false }
+    return key.extracting((scopeEnd + methodMark.count)...).begins(with: prefix)
   }
 
   /// What ends the scope, the method, and its end.
   private static let methodMark: [UInt8] = [0] + Array("GET".utf8) + [0]
-
-  private static func firstNUL(_ key: RawSpan, from start: Int) -> Int? {
-    var index = start
-    while index < key.byteCount {
-      if key.byte(at: index) == 0 { return index }
-      index += 1
-    }
-    return nil
-  }
-
-  private static func holds(_ part: [UInt8], _ key: RawSpan, at start: Int) -> Bool {
-    guard start + part.count <= key.byteCount else { return false }
-    for index in part.indices where key.byte(at: start + index) != part[index] { return false }
-    return true
-  }
 }
 
 /// Text inside a key, where NUL separates.
 enum KeyText {
   /// `%` and NUL are percent-encoded, so two texts never come out the same.
   static func escaped(_ text: String) -> String {
-    guard text.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "%") }) else { return text }
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case 0: bytes += "%00".utf8
-      case UInt8(ascii: "%"): bytes += "%25".utf8
-      default: bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    PercentCoding.escaped(text.utf8) { $0 == 0 || $0 == UInt8(ascii: "%") }
   }
 }

@@ -23,7 +23,9 @@ extension EngineCache {
   /// What was made of the answer to this, if both still hold.
   func derived(_ name: String, for question: CacheQuestion) -> HeldAnswer? {
     let source = held(for: question)
-    guard let found = read(key(name, source?.key ?? question.primaryKey, question)) else { return nil }
+    guard let found = wholeAnswer(at: key(name, source?.key ?? question.primaryKey, question)) else {
+      return nil
+    }
     guard let source else { return isServed(found, question) ? found : nil }
     guard found.stored.headers.first(Self.sourceField) == Self.text(of: source),
       isServed(source, question)
@@ -34,7 +36,7 @@ extension EngineCache {
   /// What was made of the very body that an answer has just brought, which therefore holds, however often the origin wants
   /// to be asked.
   func derived(_ name: String, of body: ResponseBytes, for question: CacheQuestion) -> HeldAnswer? {
-    guard let source = held(for: question), let found = read(key(name, source.key, question)),
+    guard let source = held(for: question), let found = wholeAnswer(at: key(name, source.key, question)),
       found.stored.headers.first(Self.sourceField) == Self.text(of: source),
       source.hit.body.hasSameBytes(as: body)
     else { return nil }
@@ -61,14 +63,6 @@ extension EngineCache {
 
   private func key(_ name: String, _ source: StoreKey, _ question: CacheQuestion) -> StoreKey {
     StoreKey(CacheKey.derived(name, of: source.fullKey), resource: question.resource, part: part)
-  }
-
-  private func read(_ key: StoreKey) -> HeldAnswer? {
-    guard let hit = store.lookup(key),
-      let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules),
-      stored.bodyBytes == hit.body.count, mayUse(stored)
-    else { return nil }
-    return HeldAnswer(key: key, stored: stored, hit: hit)
   }
 
   private func isServed(_ held: HeldAnswer, _ question: CacheQuestion) -> Bool {

@@ -78,13 +78,8 @@ extension EngineCache {
   }
 
   func heldParts(for question: CacheQuestion) -> HeldAnswer? {
-    let key = partsKey(question)
-    guard let hit = store.lookup(key),
-      let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules), stored.parts != nil,
-      mayUse(stored)
-    else { return nil }
-    let held = HeldAnswer(key: key, stored: stored, hit: hit)
-    return table(of: held)?.ranges == stored.parts?.ranges ? held : nil
+    guard let held = answer(at: partsKey(question)), let parts = held.stored.parts else { return nil }
+    return table(of: held)?.ranges == parts.ranges ? held : nil
   }
 
   /// Where the table of a resource's parts stands while they are not all there.

@@ -26,7 +26,7 @@ extension EngineCache {
     case timeMark:
       let time = Int64(String(decoding: text, as: UTF8.self)) ?? .min
       return { _, metadata in StoredResponse.isFrom(by: time, metadata) }
-    default: return { key, _ in CacheKey.concerns(text, isPrefix: true, in: key) }
+    default: return { key, _ in CacheKey.concerns(prefix: text, in: key) }
     }
   }
 
@@ -56,9 +56,7 @@ extension EngineCache {
 
   /// Names the resource of a URL in the digests of the store's keys.
   func resource(_ url: URLPieces) -> UInt64 {
-    let text = CacheKey.resource(
-      origin: url.origin.text.utf8.span, target: url.pathAndQuery.utf8.span, custom: nil)
-    return StoreKey.resource(text.rawBytes, part: part)
+    StoreKey.resource(CacheKey.resource(url).rawBytes, part: part)
   }
 
   /// Removes what an answer to an unsafe request makes worthless (RFC 9111 section 4.4), for all senders: the fields of

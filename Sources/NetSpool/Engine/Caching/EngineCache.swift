@@ -155,15 +155,14 @@ final class EngineCache: Sendable {
     asked.lifetime = lifetime?.seconds
     if asked.bypassesCache, !asked.staysOffline { return nil }
     let codings = fields == nil ? plainCodings : Self.codings(headers) ?? plainCodings
-    if let custom = request.cacheKey {
-      let (key, resource) = CacheKey.primary(scope: scope, custom: custom, codings: codings)
-      return CacheQuestion(
-        request: asked, fields: fields ?? plainSender.fields, scope: scope,
-        primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
-    }
-    let (key, resource) = CacheKey.primary(
-      prefix: isPlain ? plainPrefix : CacheKey.prefix(scope: scope), origin: origin, target: target,
-      headers: fields ?? plainRouting, codings: codings)
+    let (key, resource) =
+      if let custom = request.cacheKey {
+        CacheKey.primary(scope: scope, custom: custom, codings: codings)
+      } else {
+        CacheKey.primary(
+          prefix: isPlain ? plainPrefix : CacheKey.prefix(scope: scope), origin: origin, target: target,
+          headers: fields ?? plainRouting, codings: codings)
+      }
     return CacheQuestion(
       request: asked, fields: fields ?? plainSender.fields, scope: scope,
       primaryKey: StoreKey(key, resource: resource, part: part), resource: resource, cookies: cookies)
@@ -210,8 +209,8 @@ extension EngineCache {
     guard let hit = store.lookup(primary) else { return nil }
     switch PrimaryEntry(decoding: hit.metadata.rawBytes, rules: rules) {
     case .response(let stored):
-      let isUsed = isWhole(stored, hit, primary) && mayUse(stored)
-      return isUsed ? HeldAnswer(key: primary, stored: stored, hit: hit) : nil
+      let held = HeldAnswer(key: primary, stored: stored, hit: hit)
+      return isWhole(held) && mayUse(stored) ? held : nil
     case .variants(let index): return variant(index, question)
     case nil:
       store.remove(primary)
@@ -224,17 +223,21 @@ extension EngineCache {
     varying.note(question.primaryKey)
     var youngest: HeldAnswer?
     for list in index.lists.indices {
-      let key = variantKey(index, list, question)
-      guard let hit = store.lookup(key),
-        let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules),
-        isWhole(stored, hit, key), mayUse(stored)
-      else { continue }
-      if youngest.map({ $0.stored.receivedAt < stored.receivedAt }) ?? true {
-        youngest = HeldAnswer(key: key, stored: stored, hit: hit)
-      }
+      guard let held = wholeAnswer(at: variantKey(index, list, question)) else { continue }
+      if youngest.map({ $0.stored.receivedAt < held.stored.receivedAt }) ?? true { youngest = held }
     }
     return youngest
   }
+
+  /// The answer at a key, if it may be used.
+  func answer(at key: StoreKey) -> HeldAnswer? {
+    guard let hit = store.lookup(key),
+      let stored = StoredResponse(decoding: hit.metadata.rawBytes, rules: rules), mayUse(stored)
+    else { return nil }
+    return HeldAnswer(key: key, stored: stored, hit: hit)
+  }
+
+  func wholeAnswer(at key: StoreKey) -> HeldAnswer? { answer(at: key).flatMap { isWhole($0) ? $0 : nil } }
 
   private func variantKey(_ index: VariantIndex, _ list: Int, _ question: CacheQuestion) -> StoreKey {
     let bytes = CacheKey.variant(
@@ -243,9 +246,9 @@ extension EngineCache {
   }
 
   /// What says something else of its body goes.
-  private func isWhole(_ stored: StoredResponse, _ hit: StoreHit, _ key: StoreKey) -> Bool {
-    if stored.bodyBytes == hit.body.count { return true }
-    store.remove(key)
+  private func isWhole(_ held: HeldAnswer) -> Bool {
+    if held.stored.bodyBytes == held.hit.body.count { return true }
+    remove(held)
     return false
   }
 

@@ -156,8 +156,6 @@ final class Coalescer {
   }
 
   private static func number(_ resource: URLPieces) -> UInt64 {
-    let text = CacheKey.resource(
-      origin: resource.origin.text.utf8.span, target: resource.pathAndQuery.utf8.span, custom: nil)
-    return StoreKey.resource(text.rawBytes, part: 0)
+    StoreKey.resource(CacheKey.resource(resource).rawBytes, part: 0)
   }
 }

@@ -148,9 +148,6 @@ extension CacheStore {
 
 extension CacheStore {
   /// Bytes that wait to be written. No caller waits for them: what is too much is dropped.
-  var pendingBytes: Int { isUsable ? core.pendingBytes : 0 }
-
-  /// The same, with those that wait and those that were dropped.
   var budget: NetworkBudget { isUsable ? core.budget : NetworkBudget() }
 
   /// What is on its way to be stored and lies on the disk meanwhile; as many bytes at most as may be stored.

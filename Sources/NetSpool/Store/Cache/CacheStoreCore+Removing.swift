@@ -26,7 +26,7 @@ extension CacheStoreCore {
     let end = MonotonicClock.now + Self.patience
     var isWritten = false
     while !isWritten, MonotonicClock.now < end {
-      let waiter = Waiter()
+      let waiter = SystemSemaphore()
       guard enqueueAndWait(.flush { waiter.signal() }, waiter, until: end) else { return }
       isWritten = shared.withLock { $0.statistics.state != .busy }
     }
@@ -35,7 +35,7 @@ extension CacheStoreCore {
   /// False when the store was closed.
   @discardableResult
   private func enqueueAndWait(
-    _ work: CacheSharedState.Work, _ waiter: Waiter,
+    _ work: CacheSharedState.Work, _ waiter: borrowing SystemSemaphore,
     until end: Microseconds = MonotonicClock.now + patience,
     after change: (inout CacheSharedState) -> Void = { _ in }
   ) -> Bool {
@@ -44,7 +44,7 @@ extension CacheStoreCore {
       shared.enqueue(work)
     }
     guard isTaken != nil else { return false }
-    while !waiter.wait(atMost: min(Self.step, end - MonotonicClock.now)), MonotonicClock.now < end {
+    while !waiter.wait(until: min(MonotonicClock.now + Self.step, end)), MonotonicClock.now < end {
       _ = shared.send { $0.enqueue(.flush {}) }
     }
     return true
@@ -56,7 +56,7 @@ final class PendingRemoval: Sendable {
   let namespace: String
   /// Nil: all.
   let pattern: [UInt8]?
-  let waiter = Waiter()
+  let waiter = SystemSemaphore()
   private let matches: KeyMatch?
 
   init(_ namespace: String, _ pattern: [UInt8]?, _ settings: CacheStoreSettings) {

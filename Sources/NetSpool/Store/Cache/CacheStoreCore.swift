@@ -236,8 +236,6 @@ extension CacheStoreCore {
     return statistics
   }
 
-  var pendingBytes: Int { shared.withLock { $0.pending.bytes } }
-
   var budget: NetworkBudget {
     shared.withLock { shared in
       let current = shared.pending.waits.oldest.map { MonotonicClock.now - $0 } ?? 0

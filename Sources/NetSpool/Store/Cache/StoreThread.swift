@@ -353,13 +353,3 @@ extension CacheStatistics {
     commits += 1
   }
 }
-
-/// A thread waits for another, once.
-final class Waiter: Sendable {
-  private let semaphore = SystemSemaphore()
-
-  func signal() { semaphore.signal() }
-  /// False when no signal came in time.
-  @discardableResult
-  func wait(atMost time: Microseconds) -> Bool { semaphore.wait(until: MonotonicClock.now + time) }
-}

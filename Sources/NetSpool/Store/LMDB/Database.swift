@@ -21,7 +21,7 @@ struct DatabaseSize: Sendable, Equatable {
   var pages = 0
 }
 
-/// A key of up to 24 bytes, so that none is ever allocated.
+/// A key of up to 16 bytes, so that none is ever allocated.
 struct RecordKey: Sendable, Hashable {
   // Contiguous, first byte first in memory.
   private var words: Words
@@ -30,7 +30,6 @@ struct RecordKey: Sendable, Hashable {
   private struct Words: Sendable, Hashable {
     var first: UInt64 = 0
     var second: UInt64 = 0
-    var third: UInt64 = 0
   }
 
   /// A number for a database of integers (MDB_INTEGERKEY: the machine's own byte order).
@@ -55,12 +54,6 @@ struct RecordKey: Sendable, Hashable {
   init(digest first: UInt64, _ second: UInt64) {
     words = Words(first: first, second: second)
     count = 16
-  }
-
-  /// The same, and behind them a number that sorts as such.
-  init(digest first: UInt64, _ second: UInt64, ordered number: UInt64) {
-    words = Words(first: first, second: second, third: number.bigEndian)
-    count = 24
   }
 
   @inline(__always)

@@ -37,13 +37,6 @@ internal import Synchronization
     return unsafe _overrideLifetime(span, borrowing: self)
   }
 
-  /// The first record at a key or behind it, nil when there is none.
-  @_lifetime(borrow self)
-  func first(from key: RecordKey, in database: Database) throws(StoreError) -> Record? {
-    guard let record = try unsafe MappedRecord(from: key, in: database, of: transaction) else { return nil }
-    return unsafe _overrideLifetime(record.borrowed, borrowing: self)
-  }
-
   /// Goes through the records at and behind a key in order, for as long as `visit` says so.
   func forEach(
     from key: RecordKey? = nil, in database: Database, _ visit: (borrowing Record) -> Bool

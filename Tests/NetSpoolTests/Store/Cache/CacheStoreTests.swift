@@ -226,7 +226,7 @@ struct CacheStoreTests {
     }
     // Then what was accepted is there, and the rest counted
     store.flush()
-    #expect(store.pendingBytes == 0)
+    #expect(store.statistics.pendingBytes == 0)
     #expect(store.statistics.dropped == isAccepted.filter { !$0 }.count)
     let found = (0..<200).map { !store.lookup(StoreKey("\($0)")).isMissing }
     #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })

@@ -57,10 +57,10 @@ struct StoreBusyTests {
     }
     // When it is let go, it is written
     let deadline = Deadline.generous
-    while store.pendingBytes > 0, deadline.millisecondsLeft > 0 {
+    while store.statistics.pendingBytes > 0, deadline.millisecondsLeft > 0 {
       try await Task.sleep(for: .milliseconds(10))
     }
-    #expect(store.pendingBytes == 0 && store.statistics.state == .open)
+    #expect(store.statistics.pendingBytes == 0 && store.statistics.state == .open)
     #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
   }
 
@@ -75,7 +75,9 @@ struct StoreBusyTests {
           store.remove(StoreKey("a"))
           let began = ContinuousClock.now
           store.flush()
-          return (store.pendingBytes == 0 && store.statistics.state == .open, ContinuousClock.now - began)
+          return (
+            store.statistics.pendingBytes == 0 && store.statistics.state == .open, ContinuousClock.now - began
+          )
         }
       }
       let removal = Task {
@@ -127,7 +129,7 @@ struct StoreBusyTests {
       #expect(keys("a").allSatisfy { store.lookup($0).isMissing })
     }
     // When it is let go, others do not find it either
-    #expect(await until { store.removals == 0 && store.pendingBytes == 0 })
+    #expect(await until { store.removals == 0 && store.statistics.pendingBytes == 0 })
     #expect((keys("a") + [StoreKey("a pending")]).allSatisfy { store.lookup($0).isMissing })
     #expect(keys("b").count { !store.lookup($0).isMissing } == 89)
     store.close()

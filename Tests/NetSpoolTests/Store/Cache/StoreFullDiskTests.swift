@@ -149,11 +149,11 @@ struct StoreFullDiskTests {
     try disk.empty()
     // Then what waits is written without anybody asking, and puts are taken
     let deadline = Deadline.generous
-    while store.pendingBytes > 0 || store.statistics.state != .open {
+    while store.statistics.pendingBytes > 0 || store.statistics.state != .open {
       guard deadline.millisecondsLeft > 0 else { break }
       try await Task.sleep(for: .milliseconds(10))
     }
-    #expect(store.pendingBytes == 0 && store.statistics.state == .open)
+    #expect(store.statistics.pendingBytes == 0 && store.statistics.state == .open)
     #expect(store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(2, count: 100_000)))
     store.flush()
     #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
