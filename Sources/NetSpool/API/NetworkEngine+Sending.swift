@@ -152,18 +152,11 @@ extension NetworkEngine {
         "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
       )
     }
-    let done = DispatchSemaphore(value: 0)
-    let result = Mutex<Result<NetworkResponse, NetworkError>?>(nil)
-    operation.onEnd { final in
-      result.withLock { $0 = final }
-      done.signal()
+    let result = FirstAnswer.wait { told in
+      operation.onEnd(resume: told)
+      operation.enqueue()
     }
-    operation.enqueue()
-    done.wait()
-    guard let final = result.withLock({ $0 }) else {
-      preconditionFailure("NetSpool: no result after the signal")
-    }
-    return try final.get()
+    return try result.get()
   }
 
   /// Blocks until the request has been answered; for scripts.

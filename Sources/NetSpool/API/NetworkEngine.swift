@@ -276,12 +276,12 @@ extension NetworkEngine {
   /// The cookies that are kept, as lines of Netscape's file. Waits for the loop: not for its thread, nor for closures.
   package var cookieLines: [String] {
     guard handleSettings.keepsCookies, driver.isStarted else { return configuration.cookieLines }
-    let answer = CookieAnswer()
-    let isAsked = homePort.perform(of: id) { [id, handleSettings] in
-      answer.give($0.starter.pools.cookieLines(of: id, handleSettings))
+    return FirstAnswer.wait { told in
+      let isAsked = homePort.perform(of: id) { [id, handleSettings] in
+        told($0.starter.pools.cookieLines(of: id, handleSettings))
+      }
+      if !isAsked { told([]) }
     }
-    if !isAsked { return [] }
-    return answer.wait()
   }
 
   /// Forgets all cookies. Takes effect behind what was enqueued before.
@@ -292,21 +292,5 @@ extension NetworkEngine {
       $0.starter.pools.removeCookies(of: id)
       jar.replace([])
     }
-  }
-}
-
-/// Brings cookies from the loop to who waits for them.
-private final class CookieAnswer: Sendable {
-  private let lines = Mutex<[String]>([])
-  private let done = DispatchSemaphore(value: 0)
-
-  func give(_ found: [String]) {
-    lines.withLock { $0 = found }
-    done.signal()
-  }
-
-  func wait() -> [String] {
-    done.wait()
-    return lines.withLock { $0 }
   }
 }

@@ -182,14 +182,7 @@ extension NetworkQueue {
     guard !Delivery.isRunning else {
       fatalError("NetSpool: drainAndWait was called from a closure of NetSpool, which would wait for itself")
     }
-    let done = DispatchSemaphore(value: 0)
-    let isIdle = Mutex(false)
-    driver.drain(deadline: deadline) { result in
-      isIdle.withLock { $0 = result }
-      done.signal()
-    }
-    done.wait()
-    return isIdle.withLock { $0 }
+    return FirstAnswer.wait { driver.drain(deadline: deadline, done: $0) }
   }
 }
 

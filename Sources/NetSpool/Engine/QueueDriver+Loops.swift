@@ -38,15 +38,10 @@ extension QueueDriver {
 
   // MARK: All of them
 
-  /// Runs a closure on the thread of each loop that has begun: the others know of nothing.
-  func performEverywhere(of engine: UInt64? = nil, _ action: @escaping Action) {
-    if isOfParent { return }
-    for loop in loops where loop.isStarted { port(of: loop).perform(of: engine, action) }
-  }
-
-  /// The same; `done` comes when the last of them has, on any thread, at once where none has begun.
+  /// Runs a closure on the thread of each loop that has begun: the others know of nothing. `done` comes when the last of them
+  /// has, on any thread, at once where none has begun.
   func performEverywhere(
-    of engine: UInt64? = nil, _ action: @escaping Action, done: @escaping @Sendable () -> Void
+    of engine: UInt64? = nil, _ action: @escaping Action, done: @escaping @Sendable () -> Void = {}
   ) {
     let countdown = Countdown(1, done)
     if !isOfParent {

@@ -35,17 +35,6 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
-  /// Any thread: many messages, one lock, at most one wake-up.
-  @discardableResult
-  func send(contentsOf messages: [Message]) -> Bool {
-    state.withLock { state in
-      guard !state.isClosed else { return false }
-      state.messages.append(contentsOf: messages)
-      if !messages.isEmpty { Self.wake(&state) }
-      return true
-    }
-  }
-
   /// Loop thread, at work: takes all that came, leaving an emptied buffer in exchange.
   func drain(into buffer: inout [Message]) {
     state.withLock { state in

@@ -11,7 +11,7 @@ final class LinkMonitor {
   private let loop: EventLoop
   private let onChange: (LinkState) -> Void
   private let clock: () -> Microseconds
-  private var socket: NetlinkBox?
+  private var pump: NetlinkPump?
   private var watch: SocketWatch?
   private var readingTimer: LoopTimer?
   private var settlingTimer: LoopTimer?
@@ -39,18 +39,33 @@ final class LinkMonitor {
   }
 
   private func open() {
-    guard let socket = NetlinkBox() else { return tracker.turnBlind() }
-    watch = SocketWatch(on: loop, descriptor: socket.descriptor) { [unowned self] _ in
+    guard let pump = NetlinkPump(watching: true) else { return tracker.turnBlind() }
+    watch = SocketWatch(on: loop, descriptor: pump.descriptor) { [unowned self] _ in
       readable()
       return 0
     }
     guard watch != nil else { return tracker.turnBlind() }
-    self.socket = socket
+    self.pump = pump
     readingTimer = LoopTimer(on: loop) { [unowned self] in readTables() }
     settlingTimer = LoopTimer(on: loop) { [unowned self] in settle() }
     watch?.want(.readable)
-    socket.begin(&tracker)
+    begin()
     take()
+  }
+
+  /// A socket that fails leaves the tracker blind.
+  private func begin() {
+    do throws(SystemError) { try pump?.begin(&tracker) } catch { tracker.turnBlind() }
+  }
+
+  /// True when there may be more.
+  private func step() -> Bool {
+    do throws(SystemError) {
+      return try pump?.step(&tracker) ?? .nothing != .nothing
+    } catch {
+      tracker.turnBlind()
+      return false
+    }
   }
 
   // MARK: Events
@@ -63,17 +78,16 @@ final class LinkMonitor {
   }
 
   private func take() {
-    guard let socket else { return }
     var left = Self.datagramsPerTurn
-    while left > 0, socket.step(&tracker) { left -= 1 }
+    while left > 0, step() { left -= 1 }
     if tracker.wantsReading, !tracker.isReading, readingTimer?.isActive == false {
       readingTimer?.start(milliseconds: Self.readingPauseMilliseconds)
     }
   }
 
   private func readTables() {
-    guard let socket, !tracker.isReading else { return }
-    socket.begin(&tracker)
+    guard !tracker.isReading else { return }
+    begin()
     readable()
   }
 
@@ -106,34 +120,7 @@ final class LinkMonitor {
     watch?.close()  // before its descriptor
     readingTimer?.close()
     settlingTimer?.close()
-    (watch, readingTimer, settlingTimer, socket) = (nil, nil, nil, nil)
-  }
-}
-
-/// The socket and the room for its datagrams. A socket that fails leaves the tracker blind.
-private final class NetlinkBox {
-  private let socket: NetlinkSocket
-  private var buffer = [UInt8](repeating: 0, count: NetlinkPump.bufferBytes)
-
-  init?() {
-    guard let socket = try? NetlinkSocket(watching: true) else { return nil }
-    self.socket = socket
-  }
-
-  var descriptor: Int32 { socket.rawValue }
-
-  func begin(_ tracker: inout LinkTracker) {
-    do throws(SystemError) { try NetlinkPump.begin(socket, &tracker) } catch { tracker.turnBlind() }
-  }
-
-  /// True when there may be more.
-  func step(_ tracker: inout LinkTracker) -> Bool {
-    do throws(SystemError) {
-      return try NetlinkPump.step(socket, &tracker, &buffer) != .nothing
-    } catch {
-      tracker.turnBlind()
-      return false
-    }
+    (watch, readingTimer, settlingTimer, pump) = (nil, nil, nil, nil)
   }
 }
 
@@ -145,18 +132,17 @@ enum LinkReading {
   /// Any thread; takes some 100 microseconds, longer on a router with very many routes. Nil when the kernel does
   /// not tell: a sandbox may forbid it.
   static func now() -> LinkState? {
-    guard let socket = try? NetlinkSocket(watching: false) else { return nil }
+    guard let pump = NetlinkPump(watching: false) else { return nil }
     var tracker = LinkTracker()
-    var buffer = [UInt8](repeating: 0, count: NetlinkPump.bufferBytes)
     var left = datagramsMax
     do throws(SystemError) {
-      try NetlinkPump.begin(socket, &tracker)
+      try pump.begin(&tracker)
       while tracker.isReading {
         left -= 1
-        switch try NetlinkPump.step(socket, &tracker, &buffer) {
+        switch try pump.step(&tracker) {
         case .bytes where left > 0: break
         case .bytes, .nothing: return nil
-        case .overrun: try NetlinkPump.begin(socket, &tracker)
+        case .overrun: try pump.begin(&tracker)
         }
       }
     } catch { return nil }
@@ -165,25 +151,27 @@ enum LinkReading {
   }
 }
 
-/// Carries datagrams into a tracker and its questions to the kernel.
-enum NetlinkPump {
+/// Carries datagrams of the kernel into a tracker, and its questions to the kernel.
+private final class NetlinkPump {
+  private let socket: NetlinkSocket
   /// The kernel fills up to 32 KiB at once when it reads its tables out.
-  static let bufferBytes = 32 << 10
+  private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
-  static func begin(_ socket: borrowing NetlinkSocket, _ tracker: inout LinkTracker) throws(SystemError) {
-    try ask(socket, tracker.read())
+  init?(watching: Bool) {
+    guard let socket = try? NetlinkSocket(watching: watching) else { return nil }
+    self.socket = socket
   }
 
-  private static func ask(
-    _ socket: borrowing NetlinkSocket, _ question: LinkTracker.Question
-  ) throws(SystemError) {
+  var descriptor: Int32 { socket.rawValue }
+
+  func begin(_ tracker: inout LinkTracker) throws(SystemError) { try ask(tracker.read()) }
+
+  private func ask(_ question: LinkTracker.Question) throws(SystemError) {
     try socket.ask(type: question.kind.rawValue, sequence: question.sequence)
   }
 
   /// Takes one datagram, if there is one.
-  static func step(
-    _ socket: borrowing NetlinkSocket, _ tracker: inout LinkTracker, _ buffer: inout [UInt8]
-  ) throws(SystemError) -> NetlinkSocket.Receipt {
+  func step(_ tracker: inout LinkTracker) throws(SystemError) -> NetlinkSocket.Receipt {
     let receipt = try socket.receive(into: &buffer)
     switch receipt {
     case .nothing: break
@@ -193,7 +181,7 @@ enum NetlinkPump {
       NetlinkReader.read(buffer.rawBytes.extracting(0..<count)) { message in
         if let question = tracker.take(message) { questions.append(question) }
       }
-      for question in questions { try ask(socket, question) }
+      for question in questions { try ask(question) }
     }
     return receipt
   }

@@ -202,29 +202,6 @@ extension AdmissionQueue {
     }
     return index == noIndex ? nil : Ticket(index: index, generation: nodes[index].generation)
   }
-
-  /// Visits every waiting element: by origin, the urgent first, in order. Costs the length of the queue.
-  /// The body must not change the queue; collect the tickets and remove them afterwards.
-  func forEachWaiting<E: Error>(_ body: (Ticket, Element) throws(E) -> Void) throws(E) {
-    for origin in origins.indices where origins[origin].waiting > 0 {
-      for priority in NetworkRequest.Priority.allCases.reversed() {
-        try forEachWaiting(in: ReadyRings.lane(UInt32(origin), priority), body)
-      }
-    }
-  }
-
-  private func forEachWaiting<E: Error>(
-    in lane: UInt32, _ body: (Ticket, Element) throws(E) -> Void
-  ) throws(E) {
-    var index = rings[lane].head
-    while index != noIndex {
-      let node = nodes[index]
-      if let element = node.element {
-        try body(Ticket(index: index, generation: node.generation), element)
-      }
-      index = node.next
-    }
-  }
 }
 
 extension AdmissionQueue {

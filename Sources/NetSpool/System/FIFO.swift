@@ -22,10 +22,6 @@ struct FIFO<Element> {
     elements.removeFirst(head)
     head = 0
   }
-
-  func forEach(_ body: (Element) -> Void) {
-    for case let element? in elements[head...] { body(element) }
-  }
 }
 
 extension FIFO: Sendable where Element: Sendable {}

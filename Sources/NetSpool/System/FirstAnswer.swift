@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Synchronization
 
 /// The first of several answers, for one who waits. Any thread.
@@ -26,5 +27,23 @@ final class FirstAnswer<Answer: Sendable>: Sendable {
         if let answer { continuation.resume(returning: answer) }
       }
     }
+  }
+}
+
+extension FirstAnswer {
+  /// Blocks until the closure that `ask` gets has been called, and answers with what. For programs that have nothing else to
+  /// do: not on a loop, nor where closures of users run.
+  static func wait(for ask: (@escaping @Sendable (Answer) -> Void) -> Void) -> Answer {
+    let done = DispatchSemaphore(value: 0)
+    let answer = Mutex<Answer?>(nil)
+    ask { given in
+      answer.withLock { $0 = given }
+      done.signal()
+    }
+    done.wait()
+    guard let given = answer.withLock({ $0 }) else {
+      preconditionFailure("NetSpool: no answer after the signal")
+    }
+    return given
   }
 }

@@ -14,7 +14,7 @@ extension TurnQueue {
   /// The engines whose commands come out, when these have come in; nil stands for what is nobody's own.
   private func order(of engines: [UInt64?]) -> [UInt64?] {
     let mailbox = Mailbox<QueueDriver.Command>()
-    mailbox.send(contentsOf: engines.map { .perform({ _ in }, of: $0) })
+    for engine in engines { mailbox.send(.perform({ _ in }, of: engine)) }
     var queue = TurnQueue()
     queue.take(from: mailbox)
     var order: [UInt64?] = []
@@ -39,7 +39,7 @@ extension TurnQueue {
   @Test func `works have a piece each between two commands, and between the turns of engines`() {
     for (count, apart) in [(40, 1), (1_000, 8)] {
       let mailbox = Mailbox<QueueDriver.Command>()
-      mailbox.send(contentsOf: many(count, 1).map { .perform({ _ in }, of: $0) })
+      for engine in many(count, 1) { mailbox.send(.perform({ _ in }, of: engine)) }
       var queue = TurnQueue()
       queue.take(from: mailbox)
       for _ in 0..<2 { queue.append(TurnQueue.Work { true }) }
@@ -65,7 +65,7 @@ extension TurnQueue {
 
   @Test func `what comes later of another engine is done before the rest of the many`() {
     let mailbox = Mailbox<QueueDriver.Command>()
-    mailbox.send(contentsOf: many(1_000, 1).map { .perform({ _ in }, of: $0) })
+    for engine in many(1_000, 1) { mailbox.send(.perform({ _ in }, of: engine)) }
     var queue = TurnQueue()
     queue.take(from: mailbox)
     for _ in 0..<100 { #expect(queue.nextCommand()?.engine == 1) }

@@ -16,7 +16,7 @@ struct EventLoopTests {
   @Test func `messages arrive in order, those that were sent before the loop existed too`() throws {
     let mailbox = Mailbox<Int>()
     mailbox.send(0)
-    mailbox.send(contentsOf: [1, 2])
+    for message in 1...2 { mailbox.send(message) }
     let fixture = try LoopFixture(mailbox)
     mailbox.send(3)
     let seen = fixture.run(until: { $0.count == 4 })
@@ -48,7 +48,7 @@ struct EventLoopTests {
     mailbox.send(1)
     #expect(mailbox.close() == [1])
     #expect(!mailbox.send(2))
-    #expect(!mailbox.send(contentsOf: [3]))
+    #expect(!mailbox.send(3))
     loop.stop()
     loop.run()
     #expect(loop.finish() == 0)

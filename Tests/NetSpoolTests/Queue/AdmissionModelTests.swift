@@ -180,7 +180,11 @@ private struct Comparison {
 
   var orderAgrees: Bool {
     var seen: [Int] = []
-    queue.forEachWaiting { _, element in seen.append(element) }
+    for origin in origins.sorted(by: { $0.rawValue < $1.rawValue }) {
+      for priority in NetworkRequest.Priority.allCases.reversed() {
+        _ = queue.visit(at: origin, priority, from: nil, atMost: queue.count) { seen.append($0) }
+      }
+    }
     let expected = origins.sorted { $0.rawValue < $1.rawValue }.flatMap {
       (model.origins[$0.rawValue]?.lanes.reversed() ?? []).flatMap { $0 }
     }

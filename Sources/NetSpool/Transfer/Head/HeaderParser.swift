@@ -5,8 +5,7 @@
 /// ambiguous framing, bare CR and cut-off heads, so its own reading is not trusted: every line is
 /// checked here before a body byte is believed (RFC 9112 sections 2 to 6).
 ///
-/// A value: no I/O, no callbacks, one allocation per head. Feed it by `line(_:)`, or by `consume(_:)`
-/// when the bytes do not arrive line by line. After a failure it must be reset.
+/// A value: no I/O, no callbacks, one allocation per head. After a failure it must be reset.
 struct HeaderParser: Sendable {
   enum Event: Sendable {
     /// The line was taken; nothing to tell yet.
@@ -49,8 +48,6 @@ struct HeaderParser: Sendable {
   var sectionBytes = 0
   var sectionLines = 0
   var informationalCount = 0
-  /// The beginning of a line whose end has not arrived; used by `consume(_:)` only.
-  var pending: [UInt8] = []
 
   init(limits: HeaderLimits = HeaderLimits()) { self.limits = limits }
 
@@ -62,13 +59,12 @@ struct HeaderParser: Sendable {
   var expectsFirstField: Bool { phase == .fields && sectionLines == 0 }
 
   /// True if anything at all has arrived.
-  var hasBegun: Bool { phase != .statusLine || informationalCount > 0 || !pending.isEmpty }
+  var hasBegun: Bool { phase != .statusLine || informationalCount > 0 }
 
   /// Ready for the next answer; settings are kept, `expectsConnectReply` as it stands.
   mutating func reset() {
     phase = .statusLine
     informationalCount = 0
-    if !pending.isEmpty { pending.removeAll(keepingCapacity: true) }
     beginHead()
   }
 
@@ -92,13 +88,6 @@ struct HeaderParser: Sendable {
     case .ended: throw Self.violation("lineAfterTrailers")
     }
     return .more
-  }
-
-  /// Call when the connection or stream has ended: throws `truncatedHeaders` if the head had not.
-  func finish() throws(NetworkError) {
-    guard isHeadComplete, pending.isEmpty else {
-      throw NetworkError(.truncatedHeaders, sendState: .maybeProcessed)
-    }
   }
 }
 
@@ -325,33 +314,5 @@ extension HeaderParser {
     case 0x0D: violation("bareCR")
     default: violation("bareLF")
     }
-  }
-}
-
-/// Bytes that do not arrive line by line.
-extension HeaderParser {
-  /// Takes bytes up to and including the next LF and drops them from `bytes`. Call it until `bytes` is
-  /// empty, or until `.head`: what is left then belongs to the body.
-  ///
-  /// The beginning of a line that has no end yet is kept, up to `limits.lineBytesMax`. Throws as
-  /// `line(_:)` does.
-  mutating func consume(_ bytes: inout ArraySlice<UInt8>) throws(NetworkError) -> Event {
-    guard let newline = bytes.span.firstIndex(of: 0x0A) else {
-      try keep(bytes)
-      bytes = []
-      return .more
-    }
-    let first = bytes.prefix(newline + 1)
-    bytes = bytes.dropFirst(newline + 1)
-    if pending.isEmpty { return try line(first.span) }
-    try keep(first)
-    let whole = pending
-    pending.removeAll(keepingCapacity: true)
-    return try line(whole.span)
-  }
-
-  private mutating func keep(_ bytes: ArraySlice<UInt8>) throws(NetworkError) {
-    guard pending.count + bytes.count <= limits.lineBytesMax else { throw Self.tooLarge("line") }
-    pending.append(contentsOf: bytes)
   }
 }

@@ -16,8 +16,6 @@ final class SinkFanout {
 
   init() {}
 
-  var isEmpty: Bool { branches.isEmpty }
-
   /// Ids are the caller's, to tell whose sink it is. A sink that fails has been ended when `onFailure`
   /// hears of it, perhaps in the middle of libcurl's work: it may only take note.
   func add(_ sink: any Sink, id: UInt64, onFailure: @escaping (SinkFailure) -> Void) {

@@ -30,6 +30,19 @@ func feed(_ parser: inout HeaderParser, _ bytes: some Sequence<UInt8>) throws(Ne
   return said
 }
 
+extension HeaderParser {
+  /// Takes the first line of bytes that were not cut into lines; one without an end is passed over.
+  mutating func consume(_ bytes: inout ArraySlice<UInt8>) throws(NetworkError) -> Event {
+    guard let end = bytes.firstIndex(of: 0x0A) else {
+      bytes = []
+      return .more
+    }
+    let first = bytes[...end]
+    bytes = bytes[(end + 1)...]
+    return try line(first.span)
+  }
+}
+
 func feed(_ parser: inout HeaderParser, _ text: String) throws(NetworkError) -> [Said] {
   try feed(&parser, text.utf8)
 }
@@ -53,7 +66,9 @@ func refusal(of bytes: [UInt8], _ prepare: (inout HeaderParser) -> Void = { _ in
   prepare(&parser)
   return outcome { () throws(NetworkError) in
     _ = try feed(&parser, bytes)
-    try parser.finish()
+    guard parser.isHeadComplete, bytes.last == 0x0A else {
+      throw NetworkError(.truncatedHeaders, sendState: .maybeProcessed)
+    }
   }
 }
 
