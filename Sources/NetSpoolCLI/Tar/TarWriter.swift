@@ -84,6 +84,13 @@ struct BodyFile: ~Copyable {
   }
 
   func copy(to output: OutputFile) throws(IOFailure) {
-    if file != nil { try file!.eachPiece(of: bytes) { piece throws(IOFailure) in try output.write(piece) } }
+    if file != nil { try Self.copy(bytes, of: file!, to: output) }
+  }
+
+  /// Apart, as Swift 6.3 cannot optimize a closure that stands beside `file!`.
+  private static func copy(
+    _ bytes: Int64, of file: borrowing Descriptor, to output: OutputFile
+  ) throws(IOFailure) {
+    try file.eachPiece(of: bytes) { piece throws(IOFailure) in try output.write(piece) }
   }
 }
