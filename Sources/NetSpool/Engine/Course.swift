@@ -7,26 +7,30 @@ enum Step {
 
   /// Comes into the queue, unless its user holds it or it is to be frozen.
   case enter
-  /// Looks for an equal request to share with. `isAsked`: the cache has been asked before.
+  /// Looks for an equal request to share with: of the same URL, method and fields, as the same user, with the same cache policy
+  /// and redirects, where `egress` still allows it. `isAsked`: the cache has been asked before.
   case share(isAsked: Bool)
   /// Gets the answer of an equal request.
   case join(NetworkOperation, isAsked: Bool)
-  /// Asks the cache; what follows if that has no answer. A claim: another has asked for the same just now.
+  /// Asks the cache, as whom it is sent (fields, cookies, account, scope): `rules`, policy and lifetime say what is fresh. What
+  /// follows if that has no answer. A claim: another has asked for the same just now.
   case consult(then: Unanswered, after: Claim? = nil)
   /// Looks for a way there: where its engine may use some interfaces only, one of these must lead to others.
   case route(atFront: Bool)
-  /// The addresses of the name that its connection leads to, and the authorities that verify it.
+  /// The addresses of the name that its connection leads to, and the authorities that verify it; for its connect limit at most.
   case resolve(atFront: Bool)
-  /// Its turn, in the queue.
+  /// Its turn, in the queue: by priority and the widths of queue and origin; a queue that is suspended and an origin that asked
+  /// for a pause hold it here.
   case line(atFront: Bool)
-  /// Its turn has come: it has a place, and its exchange begins.
+  /// Its turn has come: it has a place, and its exchange begins. From here on TLS, proxy, HTTP version, credentials and the limits
+  /// of an attempt and of bodies count, and `egress` when it connects. The head says what the cache stores and what follows.
   case start
 
   // Behind an exchange, or in place of one.
 
-  /// Has another exchange.
+  /// Has another exchange: a redirect, credentials, a repetition.
   indirect case next(Exchange.Next)
-  /// Asks once more, after so many seconds.
+  /// Asks once more, after so many seconds: `retry`.
   case again(after: Double)
   /// Asks as whom a provider of credentials says.
   indirect case renewed(Result<CredentialProvider.Held, NetworkError>)
@@ -65,11 +69,14 @@ enum Unanswered {
   }
 }
 
-/// The course of a request: the one place where it stands which step follows which.
+/// The course of a request: the one place where it stands which step follows which. Before it the caller's thread has made
+/// the request what is sent (`prepare`, parameters, body, compression), answered it if a fresh answer is stored, and chosen the
+/// loop; behind it closures hear of the end on the delivery target. What is frozen goes on in the `FrozenSender`.
 ///
 ///     enter -> share -> consult -> route -> resolve -> line -> (its turn) -> start -> (libcurl) -> end
 ///                ^         ^         ^                                           |
-///                |         |         +---- again: another attempt, credentials --+
+///                |         |         +---- again: another attempt, credentials, -+
+///                |         |               an origin that is waited for          |
 ///                |         +-------------- next: a redirect ---------------------+
 ///                +------------------------ another's exchange was of no use
 ///

@@ -88,6 +88,7 @@ extension FrozenJournal {
         held.append(entry)
         continue
       }
+      if case .success(let receipt) = answer, receipt.hasLeftSome { sweepsAt = MonotonicClock.now }
       if let subject = entry.subject { notices.append(FrozenNotice(subject: subject, result: answer)) }
     }
     if isHolding { retriesAt = MonotonicClock.now + store.settings.retryPeriod }

@@ -76,6 +76,8 @@ struct FrozenReceipt: Sendable, Equatable {
   var isDuplicate = false
   /// The body of the request, when an attempt was recorded.
   var body: [UInt8] = []
+  /// A sweep has left some for the next.
+  var hasLeftSome = false
 
   init(_ number: UInt64) { self.number = number }
 }

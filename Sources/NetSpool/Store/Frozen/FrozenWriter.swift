@@ -83,8 +83,7 @@ struct FrozenWriter: ~Copyable {
         try remove(number, [tables.dead, tables.remains], &transaction)
         return .success(FrozenReceipt(number))
       case .sweep(let now):
-        try sweep(now, &transaction)
-        return .success(FrozenReceipt(0))
+        return .success(try sweep(now, &transaction))
       }
     } catch {
       switch error {
@@ -150,14 +149,19 @@ extension FrozenWriter {
   private static let sweepMax = 2_000
 
   /// Takes out what is too old or too much, the oldest first, and counts it.
-  mutating func sweep(_ nowWall: Int64, _ transaction: inout WriteTransaction) throws(Refusal) {
+  mutating func sweep(
+    _ nowWall: Int64, _ transaction: inout WriteTransaction
+  ) throws(Refusal) -> FrozenReceipt {
+    var receipt = FrozenReceipt(0)
     for (table, others) in [(tables.outbox, []), (tables.dead, [tables.remains])] {
       let numbers = try reading { () throws(StoreError) -> [UInt64] in
         try findWorn(in: table, nowWall, transaction)
       }
       for number in numbers { try remove(number, [table] + others, &transaction) }
       nextMeta.dropped += UInt64(numbers.count)
+      if numbers.count == Self.sweepMax { receipt.hasLeftSome = true }
     }
+    return receipt
   }
 
   private func findWorn(

@@ -23,6 +23,7 @@ extension FrozenJournal {
 
 extension FrozenStore {
   /// Has changes written together. The disk has room for all that may not fail.
+  @discardableResult
   func write(_ changes: [FrozenChange]) -> [FrozenAnswer] {
     commit(changes).map { $0 ?? .failure(NetworkError(.storageFull)) }
   }

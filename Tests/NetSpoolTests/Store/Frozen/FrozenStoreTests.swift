@@ -292,6 +292,22 @@ struct FrozenStoreTests {
     #expect(seen.remains == seen.dead)
   }
 
+  @Test func `all that is too much goes when a store is opened, however much it is`() throws {
+    let directory = try TestFolder(in: TestFiles.fast)
+    let store = try directory.openFrozen { $0.keptRowsMax = 5 }
+    let count = 4_500
+    store.write((0..<count).map { _ in .accept(.sample("dead"), body: []) })
+    let now = WallClock.microseconds
+    store.write(
+      try store.numbers.map { .deadLetter($0, .sample("x", at: now), keepsBody: true) })
+    var journal = FrozenJournal(store)
+    // As often as it is due at once: the next one would be in an hour
+    for _ in 0..<10 where journal.due <= MonotonicClock.now { _ = journal.write() }
+    #expect(try store.endings(.deadLetters).count == 5)
+    #expect(store.statistics.dropped == count - 5)
+    #expect(journal.due > MonotonicClock.now + 60 * .second)
+  }
+
   // MARK: Owners
 
   @Test func `there is one owner in a process`() throws {
