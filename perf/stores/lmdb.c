@@ -5,7 +5,8 @@
 
 static MDB_env *environment;
 static MDB_dbi bodies;
-static MDB_txn *writer, *reader;
+static MDB_txn *writer;
+static _Thread_local MDB_txn *reader; // a slot in the table of readers for each thread
 
 static void check(int status, const char *what) {
   if (status != MDB_SUCCESS) store_fail(what, mdb_strerror(status));

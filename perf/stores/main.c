@@ -1,12 +1,13 @@
 /// What a body by key costs in a bare store: the lower limit of a cache, and what others stand on.
 ///
 ///   stores --store lmdb|lmdb-copy|sqlite|file --folder DIR [--distinct N] [--body-bytes N] [--requests N]
-///          [--warmup N] [--limit-seconds N]
+///          [--warmup N] [--threads N] [--limit-seconds N]
 ///
 ///   stores --per-commit N --folder DIR [--body-bytes N] [--requests N] [--sync 0]
 ///
 /// With --per-commit it writes records to LMDB in a new folder, so many with each commit, synced unless told otherwise. Else it
-/// fills the folder if it is not filled yet, then looks bodies up in a scattered order. Prints one line of JSON.
+/// fills the folder if it is not filled yet, then looks bodies up in a scattered order; with --threads so many threads do, each
+/// as often as --requests says, which only lmdb is fit for. Prints one line of JSON.
 #include "stores.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ enum { STRIDE = 7919 };
 typedef struct {
   const store *store;
   const char *folder;
-  long distinct, body_bytes, requests, warmup, per_commit, sync, limit_seconds;
+  long distinct, body_bytes, requests, warmup, per_commit, sync, threads, limit_seconds;
 } options;
 
 uint8_t *store_buffer;
@@ -70,7 +71,7 @@ static options options_read(int argc, char **argv) {
   options o = {.distinct = 10000, .body_bytes = 8192, .requests = 20000, .warmup = 1000, .sync = 1, .limit_seconds = 120};
   struct { const char *flag; long *field; } numbers[] = {
     {"--distinct", &o.distinct}, {"--body-bytes", &o.body_bytes}, {"--requests", &o.requests},
-    {"--sync", &o.sync}, {"--warmup", &o.warmup}, {"--per-commit", &o.per_commit}, {"--limit-seconds", &o.limit_seconds},
+    {"--sync", &o.sync}, {"--threads", &o.threads}, {"--warmup", &o.warmup}, {"--per-commit", &o.per_commit}, {"--limit-seconds", &o.limit_seconds},
   };
   for (int i = 1; i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--store")) o.store = store_named(argv[i + 1]);
@@ -103,7 +104,8 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static long look_up(const options *o, long first, long count) {
+static long look_up(const void *context, long first, long count) {
+  const options *o = context;
   long missing = 0;
   for (long i = first; i < first + count; i++)
     missing += o->store->get(key_of(i * STRIDE % o->distinct)) == 0;
@@ -125,6 +127,15 @@ static int write_records(const options *o) {
   return 0;
 }
 
+static int look_up_by_threads(const options *o) {
+  if (strcmp(o->store->name, "lmdb") != 0) store_fail("--threads", "only for lmdb");
+  double cpu = processor_us(), count = (double)(o->threads * o->requests);
+  threads_result result = threads_look_up(o->threads, o->requests, look_up, o);
+  printf("{\"client\":\"stores\",\"mode\":\"threads\",\"requests\":%.0f,\"requests_per_second\":%.3f", count, count / result.seconds);
+  printf(",\"cpu_us_per_request\":%.3f,\"errors\":%ld}\n", (processor_us() - cpu) / count, result.missing);
+  return 0;
+}
+
 int main(int argc, char **argv) {
   options o = options_read(argc, argv);
   alarm((unsigned)o.limit_seconds);
@@ -134,6 +145,7 @@ int main(int argc, char **argv) {
   if (o.per_commit > 0) return write_records(&o);
   o.store->open(o.folder, (size_t)o.distinct * (size_t)(o.body_bytes + 4096));
   fill(&o);
+  if (o.threads > 0) return look_up_by_threads(&o);
   long errors = look_up(&o, 0, o.warmup), batch = o.requests < BATCH ? o.requests : BATCH;
   long batches = o.requests / batch;
   double *costs = calloc((size_t)batches, sizeof *costs);

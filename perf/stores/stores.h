@@ -31,6 +31,17 @@ uint64_t store_touch(const uint8_t *body, size_t length);
 /// Writes `count` records in commits of `per_commit`; with `sync` each is on the disk before the next begins.
 void store_write(const char *folder, long count, long per_commit, size_t bytes, bool sync);
 
+/// The time that all threads took together, from a common start to the end of the last, and what they did not find.
+typedef struct {
+  double seconds;
+  long missing;
+} threads_result;
+
+enum { THREADS_MAX = 120 }; // LMDB has room for 126 readers unless told otherwise
+
+/// Has so many threads make `count` lookups each; `look_up` answers how many of those from `first` on were not there.
+threads_result threads_look_up(long threads, long count, long (*look_up)(const void *, long first, long count), const void *context);
+
 /// Room for a copy of the largest body.
 extern uint8_t *store_buffer;
 
