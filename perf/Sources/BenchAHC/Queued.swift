@@ -17,6 +17,22 @@ func measureEnqueue(_ client: HTTPClient, _ options: Options) {
   report.print()
 }
 
+/// Several threads hand over at once: what all of them together get rid of in a second.
+func measureCallers(_ client: HTTPClient, _ options: Options) {
+  let silent = options.aimedAtSilence()
+  let each = options.requests / options.threads
+  let urls = (0..<(each * options.threads)).map(silent.url)
+  let begin = Usage.now()
+  let nanoseconds = ThreadTeam.run(options.threads) { thread in
+    for url in urls[(thread * each)..<((thread + 1) * each)] {
+      client.execute(request: makeRequest(url)).whenComplete { _ in }
+    }
+  }
+  var report = Report(client: "ahc", options: options)
+  report.add(handedOver: urls.count, nanoseconds: nanoseconds, usage: Usage.now() - begin)
+  report.print()
+}
+
 /// Resident bytes for each further request that waits.
 func measureMemory(_ client: HTTPClient, _ options: Options) {
   let silent = options.aimedAtSilence()

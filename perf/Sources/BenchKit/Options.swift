@@ -4,6 +4,8 @@ import Glibc
 package struct Options: Sendable {
   package enum Mode: String, Sendable {
     case get, latency, enqueue, memory, download, hits, lookup, crowd, storm, lag, freeze, mixed, overload
+    /// Of several threads that hand over at once, and wait for nothing.
+    case callers
   }
 
   package var mode = Mode.get
@@ -17,13 +19,21 @@ package struct Options: Sendable {
   /// Requests kept waiting in the client's own queue beyond those on the wire. Default 0.
   package var queued = 0
 
+  /// Not 0: get, hits and freeze are counted for so long, by threads, loops and requests in flight that share no count. The
+  /// default, 0: a number of requests is timed.
+  package var milliseconds = 0
+
   /// Origins that the URLs lead to in turn. Default 1.
   package var hosts = 1
+  /// Hosts are 127.0.0.1, 127.0.0.2 and so on, at most 16, and not names below localhost. Off by default.
+  package var addresses = false
   /// Loops that the queue works on. Default 0: as many as it has by itself.
   package var loops = 0
+  /// The library chooses the number of loops by the machine's processors. Off by default.
+  package var automatic = false
 
-  /// Threads that hand over (crowd, storm). Default 8.
-  package var threads = 8
+  /// Threads that hand over or ask (crowd, storm, callers, hits, freeze). Default 8 in the first two, 1 in the others.
+  package var threads = 0
 
   /// Requests started per second, on time, whatever those before have come to. Default 0: a closed loop.
   package var rate = 0
@@ -85,7 +95,7 @@ extension Options {
       "--requests": \.requests, "--warmup": \.warmup, "--concurrency": \.concurrency,
       "--queued": \.queued, "--distinct": \.distinct, "--body-bytes": \.bodyBytes, "--files": \.files,
       "--limit-seconds": \.limitSeconds, "--bulk": \.bulk, "--threads": \.threads, "--rate": \.rate,
-      "--hosts": \.hosts, "--loops": \.loops,
+      "--hosts": \.hosts, "--loops": \.loops, "--milliseconds": \.milliseconds,
     ]
   }
   private static var texts: [String: WritableKeyPath<Options, String>] {
@@ -98,7 +108,7 @@ extension Options {
   private static var switches: [String: WritableKeyPath<Options, Bool>] {
     [
       "--unique": \.unique, "--h2": \.h2, "--digests": \.digests, "--adaptive": \.adaptive,
-      "--without-sick": \.withoutSick,
+      "--without-sick": \.withoutSick, "--addresses": \.addresses, "--automatic": \.automatic,
     ]
   }
 
@@ -110,10 +120,12 @@ extension Options {
       guard options.take(flag, &rest) else { usageError("unknown flag, or no value for it: \(flag)") }
     }
     guard
-      !options.urlPrefix.isEmpty || [.download, .enqueue, .memory, .lookup, .mixed].contains(options.mode)
+      !options.urlPrefix.isEmpty
+        || [.download, .enqueue, .memory, .lookup, .mixed, .callers].contains(options.mode)
     else {
       usageError("--url-prefix is missing")
     }
+    if options.threads == 0 { options.threads = [.crowd, .storm].contains(options.mode) ? 8 : 1 }
     alarm(UInt32(clamping: options.limitSeconds))
     return options
   }
@@ -143,6 +155,7 @@ extension Options {
     case "--lookup": mode = .lookup
     case "--memory": mode = .memory
     case "--crowd": mode = .crowd
+    case "--callers": mode = .callers
     case "--lag": mode = .lag
     case "--freeze": mode = .freeze
     case "--storm": mode = .storm
@@ -193,9 +206,10 @@ extension Options {
     }
   }
 
-  /// Names under localhost are origins of their own on the same port.
-  private func prefix(ofHost number: Int) -> String {
-    urlPrefix.replacing("127.0.0.1", with: "host\(number).localhost")
+  /// Names under localhost are origins of their own on the same port, and so are addresses behind 127.0.0.1.
+  package func prefix(ofHost number: Int) -> String {
+    urlPrefix.replacing(
+      "127.0.0.1", with: addresses ? "127.0.0.\(number % 16 + 1)" : "host\(number).localhost")
   }
 }
 

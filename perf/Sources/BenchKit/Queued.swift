@@ -40,6 +40,15 @@ package func measureGrowth(_ options: Options, _ send: (Int) -> Void) -> Double 
 }
 
 extension Report {
+  /// What several threads have handed over together: `enqueue_ns` is the time that passed for each of all.
+  package mutating func add(handedOver count: Int, nanoseconds: UInt64, usage: Usage) {
+    add("requests", count)
+    add("requests_per_second", Double(count) * 1e9 / Double(max(nanoseconds, 1)))
+    add("enqueue_ns", Double(nanoseconds) / Double(max(count, 1)))
+    add("cpu_us_per_request", (usage.userMicroseconds + usage.systemMicroseconds) / Double(max(count, 1)))
+    add("rss_max_bytes", Memory.peak())
+  }
+
   /// Memory per waiting request.
   package mutating func add(_ bytesPerQueued: Double, requests: Int) {
     add("requests", requests)

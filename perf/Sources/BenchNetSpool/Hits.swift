@@ -4,17 +4,19 @@ import NetSpool
 
 /// Fresh hits through the whole public face: an operation, a closure, the body touched.
 ///
-/// With `--concurrency 1` each is sent from the closure of the one before; else as many at once as a batch has.
+/// With `--concurrency 1` each is sent from the closure of the one before; else as many at once as a batch has; with
+/// `--milliseconds` by several threads.
 func measureHits(_ engine: NetworkEngine, _ options: Options) {
   let hits = Hits(engine, options)
   hits.fill()
+  if options.milliseconds > 0 { return measureHitsByThreads(engine, options, urls: hits.urls) }
   if options.concurrency == 1 { hits.measureLatency() } else { hits.measureThroughput() }
 }
 
 private final class Hits: Sendable {
   private let engine: NetworkEngine
   private let options: Options
-  private let urls: [String]
+  let urls: [String]
   private let misses = Counter()
   private let touched = Counter()
 
