@@ -13,7 +13,7 @@ PRODUCTS = {"netspool": "bench-netspool", "ahc": "bench-ahc", "foundation": "ben
 INSTALLED = {"curl": "curl", "aria2": "aria2c"}
 CLIENTS = ["raw", "stores", *PRODUCTS, "inside", *INSTALLED]
 # (name, folder with a Makefile, file that it makes)
-C_PROGRAMS = [("raw", "raw", "raw"), ("stores", "stores", "stores"), ("waiting", "origin", "waiting"),
+C_PROGRAMS = [("raw", "raw", "raw"), ("stores", "stores", "stores"), ("waiting", "origin", "waiting"), ("prompt", "origin", "prompt"),
               ("allocations", "allocations", "allocations.so"), ("measured", "programs", "measured")]
 
 # A first build compiles all of AsyncHTTPClient and its dependencies.
@@ -26,23 +26,24 @@ class Binaries:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-def build(build_path=None, skip=False, without=()):
+def build(build_path=None, skip=False, without=(), is_static=False):
+    """With `is_static` Swift's own libraries are linked in."""
     scratch = os.path.abspath(build_path or os.path.join(PERF, ".build"))
     os.makedirs(scratch, exist_ok=True)
     binaries = Binaries(missing={client: "left out" for client in without})
-    for name, (path, command) in recipes(scratch).items():
+    for name, (path, command) in recipes(scratch, is_static).items():
         if name not in without:
             add(binaries, name, path, None if skip else command, scratch)
     for client, program in INSTALLED.items():
         if client not in without:
             find(binaries, client, program)
-    for needed in ("waiting", "measured"):
+    for needed in ("waiting", "prompt", "measured"):
         if needed in binaries.missing:
             raise SystemExit(f"{needed} {binaries.missing[needed]}")
     return binaries
 
 
-def recipes(scratch):
+def recipes(scratch, is_static=False):
     """Name -> (program, the command that makes it)."""
     answer = {}
     for name, folder, file in C_PROGRAMS:
@@ -51,9 +52,9 @@ def recipes(scratch):
     for name, product in PRODUCTS.items():
         answer[name] = os.path.join(scratch, "release", product), [
             "swift", "build", "-c", "release", "--package-path", PERF, "--scratch-path", scratch,
-            "--disable-index-store", "--product", product]
+            "--disable-index-store", "--product", product, *(["--static-swift-stdlib"] if is_static else [])]
     inside = os.path.join(PERF, "inside", "build")
-    answer["inside"] = os.path.join(scratch, "release", "bench-inside"), [inside, scratch]
+    answer["inside"] = os.path.join(scratch, "release", "bench-inside"), [inside, scratch, *(["-static-stdlib"] if is_static else [])]
     return answer
 
 
