@@ -47,6 +47,7 @@ class Row:
 class Section:
     name: str
     title: str = ""
+    machine: str = ""  # that gave the numbers
     base: str | None = None
     metric: str | None = None
     columns: list = field(default_factory=list)
@@ -98,6 +99,7 @@ def take_section(line, answer):
     section = answer.section(line["section"])
     section.title, section.base, section.metric = line["title"], line["base"], line["metric"]
     section.columns, section.chart = line["columns"], line["chart"]
+    section.machine = line.get("machine", "")
     for row in line["rows"]:
         section.row(row["label"]).client = row["client"]
         section.row(row["label"]).missing = row["missing"]

@@ -1,17 +1,21 @@
 """What a number was measured on."""
 
+import json
 import os
 import platform
 import re
+import resource
 import subprocess
 import sys
 import time
 
 from build import PERF
+from cores import Cores
 
 # More than this in the run queue before we begin: somebody else is working here.
 CALM_LOAD_MAX = 0.5
 
+BUNDLED = os.path.join(PERF, "bundled.json")
 LIBRARIES = ["libcurl", "libuv", "lmdb", "openssl", "sqlite3"]
 # The first number in what each prints.
 PROGRAMS = {"nginx": ["nginx", "-v"], "curl": ["curl", "--version"], "aria2": ["aria2c", "--version"],
@@ -24,11 +28,29 @@ def describe(rounds, quick):
         print(f"the machine is not quiet (load {load:.1f}): ratios will be blurred, absolute values wrong", file=sys.stderr)
     return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "processor": processor(), "cores": os.cpu_count(), "memory": memory(), "governor": governor(),
+        "processor": processor(), "cores": len(os.sched_getaffinity(0)), "apart": Cores().text(),
+        "descriptors": resource.getrlimit(resource.RLIMIT_NOFILE)[0], "memory": memory(), "governor": governor(),
         "kernel": platform.release(), "system": system(), "load": round(load, 2),
-        "commit": first_line("git", "-C", PERF, "describe", "--always", "--dirty", "--abbrev=12"),
-        "versions": versions(), "rounds": rounds, "quick": quick,
+        **(of_bundle() or {"commit": commit(), "versions": versions()}), "rounds": rounds, "quick": quick,
     }
+
+
+def in_a_line(described):
+    """Whose number it is."""
+    return f"{described['processor']}, {described['apart']}, kernel {described['kernel']}, commit {described['commit']}"
+
+
+def commit():
+    return first_line("git", "-C", PERF, "describe", "--always", "--dirty", "--abbrev=12")
+
+
+def of_bundle():
+    """What `perf/bundle` wrote down where it built: there is neither git nor pkg-config where the bundle runs."""
+    try:
+        with open(BUNDLED, encoding="utf-8") as text:
+            return json.load(text)
+    except OSError:
+        return None
 
 
 def versions():

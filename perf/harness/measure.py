@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 
+from cores import stay_on
+
 # A client ends itself by its watchdog first; this is for one that lost it.
 GRACE_SECONDS = 10
 
 
 def interleaved(section, setting, rounds, out, runner=None):
     """All rows once, then all again: drift meets every row. Answers, per round, label -> what was printed."""
-    out.write("section", **section.record(setting.binaries.missing))
+    out.write("section", machine=setting.machine, **section.record(setting.binaries.missing))
     answer = []
     for number in range(rounds):
         first = number % len(section.rows)  # nobody always follows the same neighbour
@@ -42,7 +44,10 @@ def run_row(row, setting):
         return None
     other = start_beside(row.beside, setting.binaries.paths)
     try:
-        return run(command_of(row, setting.binaries.paths), row.seconds_max)
+        command = command_of(row, setting.binaries.paths)
+        if row.copies:
+            return together([run_begin([*command, *more], row) for more in row.copies], row.seconds_max)
+        return run_end(run_begin(command, row), row.seconds_max)
     finally:
         if other:
             other.kill()
@@ -73,15 +78,42 @@ def command_of(row, paths):
 
 
 def run(command, seconds_max, environment=None):
+    return run_end(run_begin(command, environment=environment), seconds_max)
+
+
+def run_begin(command, row=None, environment=None):
+    """The process. One with cores of its own never runs on others, not even at its start."""
+    environment = environment or (row.environment if row else {})
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, **environment}, preexec_fn=stay_on(row.cores) if row else None)
+
+
+def run_end(process, seconds_max):
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=seconds_max + GRACE_SECONDS, env={**os.environ, **(environment or {})})
+        output, errors = process.communicate(timeout=seconds_max + GRACE_SECONDS)
     except subprocess.TimeoutExpired:
         return {"failure": f"still running after {seconds_max + GRACE_SECONDS} s"}
-    if done.returncode == 0:
-        return json.loads(done.stdout)
-    last = (done.stderr.strip().splitlines() or [""])[-1]
-    return {"failure": f"status {done.returncode}: {last}"[:500]}
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()
+    if process.returncode == 0:
+        return json.loads(output)
+    last = (errors.strip().splitlines() or [""])[-1]
+    return {"failure": f"status {process.returncode}: {last}"[:500]}
+
+
+def together(processes, seconds_max):
+    """What several did at the same time: their rates and memory added up, the cost of a request in the middle of them."""
+    records = [run_end(process, seconds_max) for process in processes]
+    failed = [record for record in records if "failure" in record]
+    if failed:
+        return failed[0]
+    added = ("requests", "requests_per_second", "rss_max_bytes", "errors")
+    answer = {key: sum(record[key] for record in records) for key in added}
+    for key in ("cpu_us_per_request", "cpu_user_us_per_request", "p50_us"):
+        answer[key] = sum(record[key] for record in records) / len(records)
+    return {"client": records[0]["client"], "mode": records[0]["mode"], "processes": len(records), **answer}
 
 
 def complain(section, row, record):

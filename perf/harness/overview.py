@@ -19,6 +19,14 @@ GOALS = {
     "P13": ("A handshake of TLS costs what it costs libcurl in C", "perf/run P13"),
     "P14": ("Ten thousand origins cost little more than one", "perf/run P14"),
     "P16": ("The tool costs less than curl -Z", "perf/run P16"),
+    "S1": ("Enqueueing by many threads is never slower than by one", "perf/run S1"),
+    "S2": ("Hits by many threads: millions a second", "perf/run S2"),
+    "S3": ("GETs by several loops: four fifths of as many C programs", "perf/run S3"),
+    "S4": ("Several loops never slow a single hot origin down", "perf/run S4"),
+    "S5": ("A program gets the right number of loops without asking", "perf/run S5"),
+    "S6": ("A hop between threads costs 15 %, with the server on other cores", "perf/run S6"),
+    "S7": ("200,000 durable requests a second", "perf/run S7"),
+    "S8": ("The tool with eight loops: 150,000 URLs a second", "perf/run S8"),
     "P12": ("Instructions and allocations only go down", "perf/budget"),
 }
 
@@ -32,9 +40,11 @@ def group_of(section_name):
 
 
 def order_of(section_name):
-    """P2 before P10, and P3 before P3l."""
+    """P2 before P10, P3 before P3l, and all of them before S1."""
     group = group_of(section_name)
-    return int(group[1:]) if re.fullmatch(r"P\d+", group) else len(GOALS) + 1, section_name
+    if re.fullmatch(r"[PS]\d+", group):
+        return group[0], int(group[1:]), section_name
+    return "Z", 0, section_name
 
 
 def command_of(section_name):

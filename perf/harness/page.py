@@ -13,7 +13,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Shown as charts of their own below the headline, where rows have them.
 SIDE_CHARTS = ["requests_per_second", "rss_max_bytes", "allocations_per_request"]
 TABLE_KEYS = list(METRICS)
-NAMES = {"time": "measured", "commit": "commit", "processor": "processor", "cores": "cores", "memory": "memory",
+NAMES = {"time": "measured", "commit": "commit", "processor": "processor", "cores": "cores", "apart": "of them", "descriptors": "descriptors", "memory": "memory",
          "governor": "governor", "kernel": "kernel", "system": "system", "load": "load before", "rounds": "rounds",
          "quick": "quick run"}
 
@@ -102,8 +102,13 @@ def show_section(section):
     drawn = curves.against(section) or "".join(charts.bars(section, METRICS[key]) for key in keys)
     drawn += curves.percentiles(section) + curves.over_time(section)
     title = f"{section.name}: {section.title}" if section.title else section.name
-    return (f'<section id="{escape(section.name)}"><h2>{escape(title)}</h2>{verdict_list(section)}'
+    return (f'<section id="{escape(section.name)}"><h2>{escape(title)}</h2>{measured_on(section)}{verdict_list(section)}'
             f'<div class="charts">{drawn}</div>{numbers(section)}{commands(section)}</section>')
+
+
+def measured_on(section):
+    """Sections of one report may come from several machines."""
+    return f"<p><small>On {escape(section.machine)}.</small></p>" if section.machine else ""
 
 
 def wants(section, key):

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from cores import Cores
+
 MIB = 1 << 20
 CPU, RSS, LOOKUP = "cpu_us_per_request", "rss_max_bytes", "lookup_ns"
 
@@ -33,6 +35,8 @@ class Setting:
     origin: object
     work: str
     scale: Scale
+    cores: Cores = field(default_factory=Cores)
+    machine: str = ""  # in one line, for the results of each section
 
 
 @dataclass
@@ -45,6 +49,9 @@ class Row:
     errors_share: float = 0  # of the requests that may fail: refusals that are what is measured
     fills: bool = False  # the first run fills a store that the later ones find full
     beside: "Row | None" = None  # what another process does meanwhile; it is ended with the row
+    cores: list = field(default_factory=list)  # that it may run on; empty: all
+    environment: dict = field(default_factory=dict)
+    copies: list = field(default_factory=list)  # flags of each of several processes that run at once, behind those of the row
     program_requests: int = 0  # not 0: a whole program, which is measured from outside, and what it is asked for
 
 

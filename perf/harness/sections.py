@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import connections
 import lists
 import loads
+import scaling
 from goals import Goal, at_most, ratio
 from parts import CPU, LOOKUP, MIB, REQUEST_COLUMNS, RSS, Row, Section, Setting, gets, hits
 
@@ -350,13 +351,14 @@ MAKERS = {
     "P6": p6, "P6s": p6_sent, "P7": p7, "P7a": p7_sequence, "P8": p8, "P9": p9, "P10": p10, "P11": loads.p11_lag,
     "P13": connections.p13_handshakes, "P14": connections.p14_hosts, "P1l": connections.p1_loops, "P16": loads.p16_lists,
     "P15": loads.p15_mixed, "P15o": loads.p15_overload,
+    **scaling.MAKERS,
 }
 NAMES = list(MAKERS)
 
 
 def clients(names, scale):
     """Those that the rows of these sections need; the rows are made for an origin that is not there."""
-    nowhere = SimpleNamespace(ca="", **dict.fromkeys(["http", "https", "waiting", "sick_http", "sick_https"], "http://127.0.0.1:1"))
+    nowhere = SimpleNamespace(ca="", **dict.fromkeys(["http", "https", "waiting", "prompt", "sick_http", "sick_https"], "http://127.0.0.1:1"))
     with tempfile.TemporaryDirectory() as work:
         return {row.client for section in make(Setting(None, nowhere, work, scale), names) for row in section.rows}
 
