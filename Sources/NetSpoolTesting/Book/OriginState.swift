@@ -111,19 +111,13 @@ extension OriginState {
 }
 
 extension OriginState {
-  func newWaiter() -> Int {
+  /// Registers one who waits; nil when the condition is met already and `resume` will not be called.
+  func addWaiter(_ condition: WaitCondition, resume: @escaping @Sendable (Bool) -> Void) -> Int? {
     book.withLock { book in
+      if condition.isMet(log: book.log, gates: book.gates) { return nil }
       book.nextWaiter += 1
+      book.waiters.append(Waiter(id: book.nextWaiter, condition: condition, resume: resume))
       return book.nextWaiter
-    }
-  }
-
-  /// Registers one who waits; false when the condition is met already and `resume` will not be called.
-  func add(waiter id: Int, _ condition: WaitCondition, resume: @escaping @Sendable (Bool) -> Void) -> Bool {
-    book.withLock { book in
-      if condition.isMet(log: book.log, gates: book.gates) { return false }
-      book.waiters.append(Waiter(id: id, condition: condition, resume: resume))
-      return true
     }
   }
 

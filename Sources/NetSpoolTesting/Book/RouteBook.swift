@@ -14,9 +14,8 @@ struct RouteBook {
   private var routes: [Target: Route] = [:]
   /// Longest first.
   private var prefixes: [(prefix: String, route: Route)] = []
-  /// Slices, whose first element goes without moving the others.
-  private var pathQueues: [String: ArraySlice<Answer>] = [:]
-  private var queue: ArraySlice<Answer> = []
+  private var pathQueues: [String: AnswerQueue] = [:]
+  private var queue = AnswerQueue()
   private var heads: [String: @Sendable (RecordedRequest) -> Answer?] = [:]
   var fallback = Route.fixed(.text("no answer is scripted for this path\n", status: 404))
 
@@ -36,7 +35,7 @@ struct RouteBook {
   }
 
   mutating func enqueue(_ answers: [Answer], path: String?) {
-    if let path { pathQueues[path, default: []] += answers } else { queue += answers }
+    if let path { pathQueues[path, default: AnswerQueue()].append(answers) } else { queue.append(answers) }
   }
 
   /// Takes the answer of a whole request.
@@ -82,11 +81,23 @@ struct RouteBook {
   }
 }
 
-extension ArraySlice<Answer> {
-  /// Takes the first, and lets go of all that were taken once none is left.
-  fileprivate mutating func take() -> Answer? {
-    defer { if isEmpty { self = [] } }
-    return popFirst()
+/// Answers in line.
+struct AnswerQueue {
+  private var answers: [Answer] = []
+  private var next = 0
+
+  var first: Answer? { next < answers.count ? answers[next] : nil }
+
+  mutating func append(_ more: [Answer]) { answers.append(contentsOf: more) }
+
+  mutating func take() -> Answer? {
+    guard let answer = first else { return nil }
+    next += 1
+    if next == answers.count {
+      answers.removeAll(keepingCapacity: true)
+      next = 0
+    }
+    return answer
   }
 }
 

@@ -36,7 +36,7 @@ extension OriginConnection {
     if let early, early.requestBodyFault == nil {
       _ = state.record(exchange.recorded(connection: number))
       self.exchange?.isAnswered = true
-      respond(early, then: exchange.reader.isDone ? .head : .body)
+      respond(early, then: exchange.reader.isDone ? .request : .body)
     } else if exchange.head.expectsContinue, !exchange.reader.isDone, input.isEmpty {
       meetExpectation()
     }
@@ -48,7 +48,7 @@ extension OriginConnection {
     case .answer: start([.run(ByteRun(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))], then: .body)
     case .refuse:
       recordIncomplete()
-      respond(Answer.status(417).closing(), then: .lingering)
+      respond(Answer.status(417).closing(), then: .close)
     }
   }
 
@@ -104,17 +104,17 @@ extension OriginConnection {
   func answer() {
     guard let exchange else { return }
     let answer = exchange.early ?? state.answer(exchange.recorded(connection: number))
-    respond(answer, then: .head)
+    respond(answer, then: .request)
   }
 
-  private func respond(_ answer: Answer, then following: Phase) {
+  private func respond(_ answer: Answer, then following: Next) {
     guard let head = exchange?.head else { return }
     let compiled = AnswerCompiler(answer: answer, method: head.method, clientKeepsAlive: head.keepsAlive)
       .compile()
-    start(compiled.steps, then: compiled.closes ? .lingering : following)
+    start(compiled.steps, then: compiled.closes ? .close : following)
   }
 
-  private func start(_ steps: [WirePart.Step], then following: Phase) {
+  private func start(_ steps: [WirePart.Step], then following: Next) {
     player = ScriptPlayer(steps, releaseCount: state.releaseCount)
     next = following
     phase = .playing
@@ -124,8 +124,7 @@ extension OriginConnection {
     state.changeLog { $0.reject(fault.reason) }
     let answer = Answer.text(fault.reason + "\n", status: fault.status).closing()
     start(
-      AnswerCompiler(answer: answer, method: "GET", clientKeepsAlive: false).compile().steps, then: .lingering
-    )
+      AnswerCompiler(answer: answer, method: "GET", clientKeepsAlive: false).compile().steps, then: .close)
   }
 
   /// Waits for more input; the end of it between two requests is in order, elsewhere it is not.

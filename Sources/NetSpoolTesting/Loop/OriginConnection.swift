@@ -19,6 +19,14 @@ final class OriginConnection {
     case closed
   }
 
+  /// The step behind the script that is being played.
+  enum Next {
+    case handshake
+    case request
+    case body
+    case close
+  }
+
   /// Input that may pile up while an answer is being played. Beyond it the client is no longer read.
   private static let pipelinedBytesMax = 65_536
 
@@ -29,8 +37,7 @@ final class OriginConnection {
   var phase = Phase.handshake
   var exchange: Exchange?
   var player: ScriptPlayer?
-  /// The phase behind the script that is being played.
-  var next = Phase.head
+  var next = Next.request
   var requestCount = 0
   /// The connection's own HTTP/2; nil for HTTP/1.1, and for a stream.
   private var http2: HTTP2Session?
@@ -40,7 +47,8 @@ final class OriginConnection {
   private(set) var bodyTrailers: [HeaderField]?
   private(set) var sawEnd = false
   private(set) var wakeAt: ContinuousClock.Instant?
-  /// The place among the loop's connections. The loop's, not ours.
+  /// The time for which the loop has a timer, and the place among its connections. The loop's, not ours.
+  var armedFor: ContinuousClock.Instant?
   var slot = 0
   private(set) var waitsToWrite = false
   private var isStalled = false
@@ -225,11 +233,13 @@ final class OriginConnection {
 
   private func didFinish(_ now: ContinuousClock.Instant) -> Bool {
     player = nil
-    if next == .lingering {
-      beginLingering(now)
-    } else {
-      if next == .head { exchange = nil }
-      phase = next
+    switch next {
+    case .handshake: phase = .handshake
+    case .request:
+      exchange = nil
+      phase = .head
+    case .body: phase = .body
+    case .close: beginLingering(now)
     }
     return true
   }

@@ -24,6 +24,7 @@ final class OriginLoop {
   private var watched: [pollfd]
   private var connections: [OriginConnection] = []
   private var closedCount = 0
+  private var timers = TimerHeap()
   private var listenerRestsUntil: ContinuousClock.Instant?
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
@@ -61,8 +62,13 @@ final class OriginLoop {
 
   /// All that are due now, and none that they set: a pace without pauses would keep the others out.
   private func fireTimers(_ now: ContinuousClock.Instant) {
-    let due = connections.filter { connection in connection.wakeAt.map { $0 <= now } ?? false }
-    for connection in due { advance(connection, now) }
+    var due: [TimerHeap.Entry] = []
+    while let entry = timers.takeDue(now) { due.append(entry) }
+    for entry in due {
+      if entry.connection.armedFor == entry.due { entry.connection.armedFor = nil }
+      // Others are left over from a wait that ended otherwise.
+      if entry.connection.wakeAt == entry.due { advance(entry.connection, now) }
+    }
   }
 
   /// Stops looking when all that poll counted are served.
@@ -80,11 +86,7 @@ final class OriginLoop {
 
   /// Milliseconds, rounded up: waking too early would only mean to turn again.
   private func timeout() -> Int32 {
-    var soonest = listenerRestsUntil
-    for connection in connections {
-      if let time = connection.wakeAt { soonest = min(soonest ?? time, time) }
-    }
-    guard let soonest else { return -1 }
+    guard let soonest = [timers.soonest, listenerRestsUntil].compactMap(\.self).min() else { return -1 }
     let left = soonest - ContinuousClock.now
     guard left > .zero else { return 0 }
     return Int32(min((left / .milliseconds(1)).rounded(.up), 1e9))
@@ -123,6 +125,9 @@ final class OriginLoop {
       // poll passes over negative descriptors; the slot goes when the turn is over.
       watched[place].fd = -1
       closedCount += 1
+    } else if let due = connection.wakeAt, due != connection.armedFor {
+      connection.armedFor = due
+      timers.add(connection, due: due)
     }
   }
 }

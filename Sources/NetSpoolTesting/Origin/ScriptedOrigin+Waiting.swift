@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Waiting for what clients do. All of these answer true as soon as it has happened, also when that was before the
 /// call, and false when the time is over or the task is cancelled. The time guards against a test that hangs; it
@@ -40,20 +41,19 @@ extension ScriptedOrigin {
   }
 
   private func wait(_ condition: WaitCondition, _ limit: Duration) async -> Bool {
-    let id = state.newWaiter()
+    let ticket = WaitTicket()
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        guard state.add(waiter: id, condition, resume: { continuation.resume(returning: $0) }) else {
+        guard let id = state.addWaiter(condition, resume: { continuation.resume(returning: $0) }) else {
           return continuation.resume(returning: true)
         }
-        // A task that was cancelled before has found no waiter to expire.
-        if Task.isCancelled { state.expireWaiter(id) }
+        if ticket.set(id) { state.expireWaiter(id) }
         DispatchQueue.global().asyncAfter(deadline: .now() + limit.dispatchInterval) { [weak state] in
           state?.expireWaiter(id)
         }
       }
     } onCancel: {
-      state.expireWaiter(id)
+      if let id = ticket.cancel() { state.expireWaiter(id) }
     }
   }
 }
@@ -101,10 +101,35 @@ extension ScriptedOrigin {
 
   private func block(_ condition: WaitCondition, _ limit: Duration) -> Bool {
     let done = DispatchSemaphore(value: 0)
-    let id = state.newWaiter()
-    guard state.add(waiter: id, condition, resume: { _ in done.signal() }) else { return true }
+    guard let id = state.addWaiter(condition, resume: { _ in done.signal() }) else { return true }
     if done.wait(timeout: .now() + limit.dispatchInterval) == .success { return true }
     return !state.expireWaiter(id)
+  }
+}
+
+/// Brings a waiter's id and its task's cancellation together, whichever comes first.
+final class WaitTicket: Sendable {
+  private struct Content {
+    var id: Int?
+    var isCancelled = false
+  }
+
+  private let content = Mutex(Content())
+
+  /// Notes the id; true when the task was cancelled before.
+  func set(_ id: Int) -> Bool {
+    content.withLock {
+      $0.id = id
+      return $0.isCancelled
+    }
+  }
+
+  /// Notes the cancellation; the id, if there is one yet.
+  func cancel() -> Int? {
+    content.withLock {
+      $0.isCancelled = true
+      return $0.id
+    }
   }
 }
 

@@ -21,13 +21,18 @@ struct InputBuffer {
 
   mutating func consume(_ count: Int) {
     start += count
-    (scanned, lineStart, lineCount) = (start, start, 0)
+    scanned = start
+    lineStart = start
+    lineCount = 0
     if isEmpty { reset() }
   }
 
   private mutating func reset() {
     storage.removeAll(keepingCapacity: true)
-    (start, scanned, lineStart, lineCount) = (0, 0, 0, 0)
+    start = 0
+    scanned = 0
+    lineStart = 0
+    lineCount = 0
   }
 
   /// Takes a whole head, blank line included; nil while there is none. Lines must end in CR LF.
