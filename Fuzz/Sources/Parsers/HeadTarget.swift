@@ -4,10 +4,8 @@
 enum HeadTarget {
   static func run(_ bytes: [UInt8]) {
     var (parser, rest) = (HeaderParser(), bytes[...])
-    // libcurl hands over whole lines.
-    while let end = rest.firstIndex(of: 0x0A), let event = try? parser.line(rest[...end].span) {
+    while !rest.isEmpty, let event = try? parser.consume(&rest) {
       if case .head(let head) = event { check(head.status, head.headers) }
-      rest = rest[(end + 1)...]
     }
   }
 
@@ -25,5 +23,17 @@ enum HeadTarget {
       broken("a block of fields can be read back")
     }
     require(again.block == bytes && again.count == fields.count, "a block is read back as it was")
+  }
+}
+
+extension HeaderParser {
+  /// Takes the first line of bytes, as libcurl cuts them; one without an end is passed over.
+  mutating func consume(_ bytes: inout ArraySlice<UInt8>) throws(NetworkError) -> Event {
+    guard let end = bytes.firstIndex(of: 0x0A) else {
+      bytes = []
+      return .more
+    }
+    defer { bytes = bytes[(end + 1)...] }
+    return try line(bytes[...end].span)
   }
 }
