@@ -33,7 +33,8 @@ extension HeaderParser {
       bytes = []
       return .more
     }
-    defer { bytes = bytes[(end + 1)...] }
-    return try line(bytes[...end].span)
+    let first = bytes[...end]
+    bytes = bytes[(end + 1)...]
+    return try line(first.span)
   }
 }
