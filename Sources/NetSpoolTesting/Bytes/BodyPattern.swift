@@ -22,13 +22,8 @@ public enum BodyPattern {
 
   /// True when these bytes are what a generated body holds from this offset on.
   public static func matches(_ bytes: some Sequence<UInt8>, at offset: Int = 0) -> Bool {
-    let block = Self.block
-    var index = offset % period
-    for byte in bytes {
-      guard byte == block[index] else { return false }
-      index = index + 1 == period ? 0 : index + 1
-    }
-    return true
+    let bytes = Array(bytes)
+    return bytes == Self.bytes(bytes.count, from: offset)
   }
 }
 

@@ -302,7 +302,7 @@ struct LateJoiningTests {
 
   @Test func `a late request for a download that is kept gets it from its first byte`() async throws {
     try await withCache { engine, origin, _ in
-      let bytes = (0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+      let bytes = BodyPattern.bytes(50_000)
       origin.on(
         "/a",
         Answer.bytes(bytes).header("Cache-Control", "max-age=100").fault(.gate("body"), at: .body(20_000)))

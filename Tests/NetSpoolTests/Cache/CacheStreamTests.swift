@@ -7,7 +7,7 @@ import Testing
 
 /// Streams and the cache: stored bodies go into streams, streamed bodies go into the store.
 struct CacheStreamTests {
-  private static let bytes = (0..<900_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+  private static let bytes = BodyPattern.bytes(900_000)
 
   @Test func `a slow stream gets all, and so do the others`() async throws {
     try await withCache { engine, origin, _ in

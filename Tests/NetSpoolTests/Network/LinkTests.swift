@@ -49,7 +49,7 @@ struct LinkTests {
         #expect(ContinuousClock.now - start >= .seconds(1))
         #expect(await engine.get("/").end().text == "ok")
         #expect(neighbour.hitCount == 2)
-        #expect(log.told == [.noRoute, .reachable])
+        #expect(log.told.drop { $0 == .reachable } == [.noRoute, .reachable])
       }
     }
   }
@@ -143,7 +143,8 @@ struct LinkTests {
         goesOn.open()
         await log.becomes(.noRoute)
         #expect(engine.reachability == .noRoute)
-        #expect(log.told == [.noRoute])
+        // The first that is told may be the state before.
+        #expect(log.told.drop { $0 == .reachable } == [.noRoute])
       }
     }
   }

@@ -27,7 +27,5 @@ extension StoreHit? {
 
 /// Bytes that differ for every number.
 func pattern(_ number: Int, count: Int) -> [UInt8] {
-  var random = SplitMix64(seed: UInt64(number))
-  let words = (0..<(count + 7) / 8).map { _ in random.next().littleEndian }
-  return unsafe words.withUnsafeBytes { unsafe Array($0.prefix(count)) }
+  SinkFixture.pattern(count, seed: UInt64(number))
 }

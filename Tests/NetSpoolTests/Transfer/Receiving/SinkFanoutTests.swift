@@ -39,10 +39,6 @@ struct SinkFanoutTests {
 
   private static let head = ResponseHead(version: .http11, status: 200, headers: Headers())
 
-  private static func pattern(_ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-  }
-
   private func write(_ bytes: [UInt8], to fanout: SinkFanout, only id: UInt64? = nil) {
     unsafe fanout.write(bytes.span.bytes, only: id)
   }
@@ -55,7 +51,7 @@ struct SinkFanoutTests {
     fanout.onRoom = { rooms += 1 }
     fanout.add(sink, id: 1) { _ in }
     fanout.open(Self.head, bytesExpected: nil)
-    let piece = Self.pattern(64 << 10)
+    let piece = SinkFixture.pattern(64 << 10)
     while !fanout.isCongested { write(piece, to: fanout) }
     #expect(rooms == 0)
     sink.room = .max
@@ -72,10 +68,10 @@ struct SinkFanoutTests {
     fanout.add(left, id: 1) { _ in Issue.record("failed") }
     fanout.add(other, id: 2) { _ in Issue.record("failed") }
     fanout.open(Self.head, bytesExpected: nil)
-    write(Self.pattern(100), to: fanout)
+    write(SinkFixture.pattern(100), to: fanout)
     left.room = 0
     fanout.abandon(1, NetworkError(.cancelled))
-    for _ in 0..<20 { write(Self.pattern(64 << 10), to: fanout) }
+    for _ in 0..<20 { write(SinkFixture.pattern(64 << 10), to: fanout) }
     #expect(!fanout.isCongested && left.bytes.count == 100 && other.bytes.count == 100 + 20 << 16)
     left.ready()
     // The other does not wait for it
@@ -96,7 +92,7 @@ struct SinkFanoutTests {
     fanout.open(Self.head, bytesExpected: nil)
     fanout.beginWatch()
     #expect(fanout.delays(by: 1, now: 1_000).isEmpty)
-    while !fanout.isCongested { write(Self.pattern(64 << 10), to: fanout) }
+    while !fanout.isCongested { write(SinkFixture.pattern(64 << 10), to: fanout) }
     #expect(fanout.delays(by: 2, now: 2_000).isEmpty)
     #expect(fanout.delays(by: 1, now: 2_000).map(\.time) == [1_000])
     #expect(fanout.standstill(now: 2_000) == 0 && fanout.standstill(now: 5_000) == 3_000)

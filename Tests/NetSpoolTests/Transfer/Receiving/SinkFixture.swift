@@ -20,7 +20,7 @@ enum SinkFixture {
     return bytes
   }
 
-  private static let period = 300_007
+  private static let period = 40_009
 
   /// The same bytes over and over.
   static func repeated(_ bytes: [UInt8], _ times: Int) -> [UInt8] {
