@@ -122,9 +122,10 @@ extension AdaptiveWidth {
     }
   }
 
-  /// With enough answers, half of them to the end: before that, a full link does not show.
+  /// With enough answers, half of them to the end: before that, a full link does not show. Failures alone narrow before they
+  /// are as many.
   private mutating func endRoundIfWhole(_ now: Int64) {
-    guard round.answers > 0, round.finished * 2 >= round.answers,
+    guard round.finished * 2 >= round.answers,
       round.answers + round.failures >= max(width, Self.roundAnswersMin)
     else { return }
     endRound(now)
