@@ -14,6 +14,15 @@ public struct NetworkBudget: Sendable, Hashable {
   public internal(set) var longestWait = Duration.zero
 }
 
+extension NetworkBudget {
+  /// With what another loop has counted for the same limit.
+  fileprivate func with(_ other: Self) -> Self {
+    NetworkBudget(
+      held: held + other.held, heldMax: other.heldMax, waiting: waiting + other.waiting,
+      refused: refused + other.refused, longestWait: max(longestWait, other.longestWait))
+  }
+}
+
 extension NetworkEngine {
   /// The limits that belong to this engine alone. None of it slows another engine; what engines still share
   /// stands in <doc:Threads>.
@@ -79,7 +88,10 @@ extension NetworkQueue {
   public var budgets: Budgets {
     var budgets = Budgets()
     if driver.isOfParent { return budgets }
-    budgets.places = driver.places.report(heldMax: driver.settings.withLock { $0.maximumConcurrent })
+    let heldMax = driver.settings.withLock { $0.maximumConcurrent }
+    budgets.places = driver.loops.map { $0.places.report(heldMax: heldMax) }.reduce(NetworkBudget()) {
+      $0.with($1)
+    }
     budgets.places.held = driver.running
     budgets.fileWrites = driver.fileWrites.reports
     budgets.originPauses = driver.pauses.report(heldMax: nil)

@@ -81,16 +81,14 @@ extension NetworkEngine {
   func openCache(
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) {
-    try caching.withLock { cache throws(NetworkError) in
-      if cache == nil { cache = try CacheOpening.open(configuration, engine: self, now: now) }
+    try openingCache.withLock { _ throws(NetworkError) in
+      if caching.object != nil { return }
+      caching.publish(try CacheOpening.open(configuration, engine: self, now: now))
     }
-    hasCache.store(true, ordering: .releasing)
   }
 
-  /// Nil until `useCache`, and in a child of fork(2), where its lock may be held for ever.
-  var cache: EngineCache? {
-    hasCache.load(ordering: .acquiring) && !driver.isOfParent ? caching.withLock { $0 } : nil
-  }
+  /// Nil until `useCache`, and in a child of fork(2), where its locks may be held for ever.
+  var cache: EngineCache? { driver.isOfParent ? nil : caching.object }
 }
 
 extension NetworkEngine {

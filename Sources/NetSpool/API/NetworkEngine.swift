@@ -48,12 +48,13 @@ public final class NetworkEngine: Sendable {
   let followUps = FollowUps()
   /// Final events on their way to its closures.
   let undelivered = Atomic(0)
-  let seats = EngineSeats()
+  let seats: EngineSeats
   let counters = EngineCounters()
   /// The loop wants to hear when there is room for more of them.
   let isWaitingForRoom = Atomic(false)
-  let caching = BusyMutex<EngineCache?>(nil)
-  let hasCache = Atomic(false)
+  /// Made once, under the lock behind it.
+  let caching = PublishedOnce<EngineCache>()
+  let openingCache = Mutex(())
   /// Another process keeps the store of its cache; see `useCacheLater`.
   let isCacheBusy = Atomic(false)
   let freezes = Mutex<EngineFreezing?>(nil)
@@ -73,6 +74,7 @@ public final class NetworkEngine: Sendable {
     self.configuration = configuration
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     driver = configuration.queue.driver
+    seats = EngineSeats(loops: driver.loops.count)
     target = configuration.delivery.target
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings

@@ -27,10 +27,11 @@ public final class NetworkOperation: @unchecked Sendable {
   let shared = Mutex(Shared())
   @safe @exclusivity(unchecked) var loop = LoopState()
 
-  private static let lastID = Atomic<UInt64>(0)
+  enum Count: Int, CaseIterable { case made }
+  private static let counts = SharedCounts<Count>()
 
   init(_ request: NetworkRequest, engine: NetworkEngine) {
-    id = Self.lastID.add(1, ordering: .relaxed).newValue
+    id = Self.counts.next(.made)
     self.engine = engine
     original = request
   }

@@ -148,29 +148,59 @@ struct EngineRooms {
   }
 }
 
-/// An engine's part in its queue. Only the loop's thread writes; of several loops, who has the lock of their `SharedWidth`.
+/// An engine's part in its queue. Each loop counts for itself. All of them know only on how many the engine waits and has
+/// something under way, which changes seldom: the loop's thread writes it, or of several who has the lock of their `SharedWidth`.
 struct EngineSeats: ~Copyable, Sendable {
-  private let waitingCount = Atomic(0)
-  private let runningCount = Atomic(0)
+  enum Count: Int, CaseIterable { case waiting, running }
+  private let counts: SharedCounts<Count>
+  private let loopsWaiting = Atomic(0)
+  private let loopsRunning = Atomic(0)
   private let goesFirst = Atomic(false)
 
-  /// Operations that wait for a place.
-  var waiting: Int { waitingCount.load(ordering: .relaxed) }
-  /// Exchanges that have one.
-  var running: Int { runningCount.load(ordering: .relaxed) }
-  /// Others have all places.
-  var isStarved: Bool { waiting > 0 && running == 0 }
+  init(loops: Int) { counts = SharedCounts(lines: loops) }
 
-  func add(waiting more: Int, running moreRunning: Int) {
-    waitingCount.store(waiting + more, ordering: .relaxed)
-    runningCount.store(running + moreRunning, ordering: .relaxed)
-    if moreRunning > 0 || waiting == 0 { goesFirst.store(false, ordering: .relaxed) }
+  /// Operations that wait for a place.
+  var waiting: Int { counts[.waiting] }
+  /// Exchanges that have one.
+  var running: Int { counts[.running] }
+  /// It has something under way, on whatever loop.
+  var isRunning: Bool { loopsRunning.load(ordering: .relaxed) > 0 }
+  /// Others have all places.
+  private var isStarved: Bool { loopsWaiting.load(ordering: .relaxed) > 0 && !isRunning }
+
+  /// By how many loops more, or less, the engine waits and has something under way.
+  struct Change {
+    fileprivate let waiting, running: Int
+  }
+
+  /// The loop's thread. Returns what others are to know of it: mostly nothing.
+  func add(waiting more: Int, running moreRunning: Int, on loop: Int) -> Change? {
+    if moreRunning > 0, goesFirst.load(ordering: .relaxed) { goesFirst.store(false, ordering: .relaxed) }
+    let change = Change(
+      waiting: add(more, to: .waiting, on: loop), running: add(moreRunning, to: .running, on: loop))
+    return change.waiting == 0 && change.running == 0 ? nil : change
+  }
+
+  /// Returns 1 when it was nothing and is something, -1 the other way.
+  private func add(_ count: Int, to name: Count, on loop: Int) -> Int {
+    if count == 0 { return 0 }
+    let now = counts.add(count, to: name, ofLine: loop)
+    return (now > 0 ? 1 : 0) - (now > count ? 1 : 0)
+  }
+
+  /// Notes a change for all loops. Returns by how many more, or less, engines are starved.
+  func note(_ change: Change) -> Int {
+    let wasStarved = isStarved
+    loopsWaiting.add(change.waiting, ordering: .relaxed)
+    loopsRunning.add(change.running, ordering: .relaxed)
+    if loopsWaiting.load(ordering: .relaxed) == 0 { goesFirst.store(false, ordering: .relaxed) }
+    return (isStarved ? 1 : 0) - (wasStarved ? 1 : 0)
   }
 
   /// True if the next one goes before those of engines that have something under way: one at a time, for else an engine that
   /// asks thousands of origins would have a turn at each before another has one at all.
   func letNextGoFirst() -> Bool {
-    guard running == 0, !goesFirst.load(ordering: .relaxed) else { return false }
+    guard !isRunning, !goesFirst.load(ordering: .relaxed) else { return false }
     goesFirst.store(true, ordering: .relaxed)
     return true
   }

@@ -201,7 +201,7 @@ extension Scheduler {
     switch waiting {
     case .turn(let ticket):
       context.queue.remove(ticket)  // nothing when it left with its turn
-      driver.places.end(operation.loop.placeWait, isRefused: isRefused)
+      port.loop.places.end(operation.loop.placeWait, isRefused: isRefused)
       seats.seat(operation.engine, waiting: -1)
     case .others: break
     case .until(let wait):
@@ -219,7 +219,7 @@ extension Scheduler {
     switch phase {
     case .waiting(.turn):
       operation.loop.cacheUse?.claim = nil  // others need not wait for its turn
-      operation.loop.placeWait = driver.places.wait()
+      operation.loop.placeWait = port.loop.places.wait()
       seats.seat(operation.engine, waiting: 1)
     case .waiting(.until(let wait)):
       if wait.reason.givesClaimUp { operation.loop.cacheUse?.claim = nil }

@@ -29,8 +29,6 @@ final class QueueDriver: Sendable {
   let home: QueueLoop
   /// Operations accepted and not yet ended.
   let pending = Atomic(0)
-  /// Final events on their way to user closures.
-  let undelivered = Atomic(0)
   /// Requests in the stores of its engines.
   let frozen = Atomic(0)
   /// Its loop is about to end: nothing new is sent by it.
@@ -39,15 +37,13 @@ final class QueueDriver: Sendable {
   private let stores = Mutex<[Freezer]>([])
   /// Stores of frozen requests that are at work: each counts as one that is pending.
   let held = Atomic(0)
-  /// Body bytes moved.
-  let bytesIn = Atomic<Int64>(0)
-  let bytesOut = Atomic<Int64>(0)
+  /// Final events on their way to user closures, and body bytes moved.
+  enum Count: Int, CaseIterable { case undelivered, bytesIn, bytesOut }
+  let counts = SharedCounts<Count>()
   let observers = QueueObservers()
   /// At most two at once for each device, and one for each loop.
   let fileWrites: DeviceBudgets
   let readAhead = BudgetRoom(ReadAhead.bytesMax)
-  /// Operations that wait for their turn.
-  let places = BudgetCounter()
   /// Each waits for its end: the times for which origins have asked for quiet.
   let pauses = BudgetCounter()
   let waitingForPauses = Atomic(0)
@@ -152,11 +148,11 @@ final class QueueDriver: Sendable {
   // MARK: Deliveries
 
   /// Loop thread.
-  func willDeliver() { undelivered.add(1, ordering: .relaxed) }
+  func willDeliver() { counts.add(1, to: .undelivered) }
 
   /// The delivery target: a final event has been seen.
   func didDeliver() {
-    undelivered.subtract(1, ordering: .sequentiallyConsistent)
+    counts.add(-1, to: .undelivered)
     if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
   }
 }
@@ -177,10 +173,10 @@ extension QueueDriver {
     return NetworkQueue.Activity(
       queued: max(
         0,
-        pending.load(ordering: .relaxed) - undelivered.load(ordering: .relaxed)
+        pending.load(ordering: .relaxed) - counts[.undelivered]
           - held.load(ordering: .relaxed) - running),
-      running: running, frozen: frozen.load(ordering: .relaxed), bytesIn: bytesIn.load(ordering: .relaxed),
-      bytesOut: bytesOut.load(ordering: .relaxed)
+      running: running, frozen: frozen.load(ordering: .relaxed), bytesIn: Int64(counts[.bytesIn]),
+      bytesOut: Int64(counts[.bytesOut])
     )
   }
 

@@ -16,6 +16,8 @@ final class QueueLoop: Sendable {
   private let life = Mutex(Life.asleep)
   private let hasStarted = Atomic(false)
   let watch = LoopWatch()
+  /// Its operations that wait for their turn.
+  let places = BudgetCounter()
   /// Exchanges under way; written by the loop, as what follows.
   let running = Atomic(0)
   let originsKnown = Atomic(0)

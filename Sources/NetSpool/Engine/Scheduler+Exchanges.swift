@@ -87,8 +87,8 @@ extension Scheduler {
       origins.apply(
         origins.sizingEvent(operation, transfer, failure, isLast: next == nil, metrics), to: origin)
     }
-    driver.bytesIn.add(metrics.bytesReceived, ordering: .relaxed)
-    driver.bytesOut.add(metrics.bytesSent, ordering: .relaxed)
+    driver.counts.add(Int(metrics.bytesReceived), to: .bytesIn)
+    driver.counts.add(Int(metrics.bytesSent), to: .bytesOut)
     if failure?.code == .tooManyOpenFiles, seats.didLackDescriptors() {
       return successor(of: transfer, operation, .again)
     }

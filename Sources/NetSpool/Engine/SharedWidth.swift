@@ -36,11 +36,15 @@ final class SharedWidth: Sendable {
   }
 
   private let state: BusyMutex<State>
+  // What loops look at for each operation, and the lock is not taken for.
   private let waitingCount = Atomic(0)
   private let isBeyond = Atomic(false)
+  private let starvedCount = Atomic(0)
+  private let uncrowdedCount: Atomic<Int>
 
   init(limit: Int, loops: Int) {
     state = BusyMutex(State(limit: limit, held: Array(repeating: 0, count: loops)))
+    uncrowdedCount = Atomic(limit)
   }
 
   private func change<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
@@ -48,6 +52,8 @@ final class SharedWidth: Sendable {
       defer {
         waitingCount.store(state.waiting.count, ordering: .relaxed)
         isBeyond.store(state.taken > state.limit, ordering: .relaxed)
+        starvedCount.store(state.starved, ordering: .relaxed)
+        uncrowdedCount.store(state.limit - state.taken - state.lent, ordering: .relaxed)
       }
       return body(&state)
     }
@@ -109,9 +115,9 @@ final class SharedWidth: Sendable {
 
   // MARK: Engines that have none
 
-  var starved: Int { state.withLock { $0.starved } }
+  var starved: Int { starvedCount.load(ordering: .relaxed) }
   /// Places that are there for everybody, not what was lent.
-  var uncrowded: Int { state.withLock { $0.limit - $0.taken - $0.lent } }
+  var uncrowded: Int { uncrowdedCount.load(ordering: .relaxed) }
 
   /// False when as many as may be under way stand aside.
   func standAside() -> Bool {
@@ -125,11 +131,7 @@ final class SharedWidth: Sendable {
   func comeBack() { change { $0.aside -= 1 } }
   func lend(_ count: Int) { change { $0.lent += count } }
 
-  func seat(_ engine: NetworkEngine, waiting: Int, running: Int) {
-    state.withLock { state in
-      let wasStarved = engine.seats.isStarved
-      engine.seats.add(waiting: waiting, running: running)
-      if engine.seats.isStarved != wasStarved { state.starved += wasStarved ? -1 : 1 }
-    }
+  func note(_ change: EngineSeats.Change, of engine: NetworkEngine) {
+    self.change { $0.starved += engine.seats.note(change) }
   }
 }

@@ -284,7 +284,7 @@ final class SchedulerModel {
       ("deferred", scheduler.context.deferred.count),
       ("paused transfers", scheduler.starter.pools.common.pausedTransfers),
       ("pending", driver.pending.load(ordering: .relaxed)),
-      ("undelivered", driver.undelivered.load(ordering: .relaxed)),
+      ("undelivered", driver.counts[.undelivered]),
       ("waiting for pauses", driver.waitingForPauses.load(ordering: .relaxed)),
       ("pauses", queue.budgets.originPauses.held), ("places", queue.budgets.places.held),
       ("waiting for places", queue.budgets.places.waiting),

@@ -49,9 +49,8 @@ final class EngineCache: Sendable {
   let recent: RecentAnswers
   /// Where answers were found to vary: an answer without `Vary` takes a place among them.
   private let varying = VaryMarks()
-  private let served = Atomic(0)
-  private let bytesSaved = Atomic(0)
-  private let validations = Atomic(0)
+  enum Count: Int, CaseIterable { case served, bytesSaved, validations }
+  private let counts = SharedCounts<Count>()
 
   init(
     store: CacheStore, settings: Settings, headers: Headers, account: EngineCredential? = nil,
@@ -83,19 +82,19 @@ final class EngineCache: Sendable {
 
   /// Counts an answer that came from here, with so many bytes of body.
   func didServe(_ bytes: Int) {
-    served.add(1, ordering: .relaxed)
-    bytesSaved.add(bytes, ordering: .relaxed)
+    counts.add(1, to: .served)
+    counts.add(bytes, to: .bytesSaved)
   }
 
   /// Counts a 304 to a question of ours.
-  func didValidate() { validations.add(1, ordering: .relaxed) }
+  func didValidate() { counts.add(1, to: .validations) }
 
   /// What the store holds and did, and what this engine had of it.
   var statistics: CacheStatistics {
     var statistics = store.statistics
-    statistics.served = served.load(ordering: .relaxed)
-    statistics.bytesSaved = bytesSaved.load(ordering: .relaxed)
-    statistics.validations = validations.load(ordering: .relaxed)
+    statistics.served = counts[.served]
+    statistics.bytesSaved = counts[.bytesSaved]
+    statistics.validations = counts[.validations]
     return statistics
   }
 

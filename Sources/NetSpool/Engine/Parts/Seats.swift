@@ -101,7 +101,7 @@ final class Seats {
   /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
   private func crowds(_ operation: NetworkOperation) -> Bool {
     guard running.count >= descriptors.crowd || areLentTheLast else { return false }
-    return operation.loop.transfer == nil && operation.engine.seats.running > 0
+    return operation.loop.transfer == nil && operation.engine.seats.isRunning
   }
 
   // MARK: Under way
@@ -270,10 +270,10 @@ final class Seats {
   /// An engine has one more, or less, that waits for a place or has one.
   func seat(_ engine: NetworkEngine, waiting: Int = 0, running: Int = 0) {
     context.loop.assertOnLoop()
-    if let width { return width.seat(engine, waiting: waiting, running: running) }
-    let wasStarved = engine.seats.isStarved
-    engine.seats.add(waiting: waiting, running: running)
-    if engine.seats.isStarved != wasStarved { starved += wasStarved ? -1 : 1 }
+    guard
+      let change = engine.seats.add(waiting: waiting, running: running, on: context.port.loop.number)
+    else { return }
+    if let width { width.note(change, of: engine) } else { starved += engine.seats.note(change) }
   }
 
   // MARK: Several loops

@@ -16,7 +16,7 @@ extension CacheStoreCore {
     case .gone: return miss()
     case .put(let put):
       guard let body = put.body.readable, isValid(put, key) else { return miss() }
-      hits.add(1, ordering: .relaxed)
+      counts.add(1, to: .hits)
       return StoreHit(body: body, metadata: put.metadata, bodyID: put.bodyID)
     case .nothing, .metadata: break
     }
@@ -50,7 +50,7 @@ extension CacheStoreCore {
       drop(damaged: key)
       return nil
     }
-    hits.add(1, ordering: .relaxed)
+    counts.add(1, to: .hits)
     // The leaf of the entry, and the place of the body.
     mappedPages.count(facts.bodyBytes, faults: 2)
     if case .metadata(let metadata, let id) = pending, id == facts.bodyID {
@@ -85,7 +85,7 @@ extension CacheStoreCore {
   }
 
   private func miss() -> StoreHit? {
-    misses.add(1, ordering: .relaxed)
+    counts.add(1, to: .misses)
     mappedPages.count(faults: 1)
     return nil
   }
@@ -93,13 +93,16 @@ extension CacheStoreCore {
   /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then
   /// it is what is kept of it, or what the page cache has.
   func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: ResponseBytes?) -> ResponseBytes? {
-    let isChanging = shared.withLock { shared in
-      shared.pending[key] != nil || shared.pending.isFenced(key.digest.first)
-    }
-    guard !isChanging, isNewest(place.snapshot), let body = kept ?? copy(place) else { return nil }
+    guard !isChanging(key), isNewest(place.snapshot), let body = kept ?? copy(place) else { return nil }
     touch(key.digest, recency: place.recency, began: place.snapshot.began)
-    hits.add(1, ordering: .relaxed)
+    counts.add(1, to: .hits)
     return body
+  }
+
+  /// A change of it waits. What waits no more is committed, which `isNewest` sees behind this.
+  private func isChanging(_ key: StoreKey) -> Bool {
+    isChanging.load(ordering: .acquiring)
+      && shared.withLock { $0.pending[key] != nil || $0.pending.isFenced(key.digest.first) }
   }
 
   private func copy(_ place: StoredPlace) -> ResponseBytes? {
@@ -174,7 +177,7 @@ extension CacheStoreCore {
 
   private func drop(damaged key: StoreKey) {
     shared.withLock { $0.statistics.damaged += 1 }
-    misses.add(1, ordering: .relaxed)
+    counts.add(1, to: .misses)
     remove(key)
   }
 }

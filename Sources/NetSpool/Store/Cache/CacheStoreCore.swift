@@ -17,8 +17,10 @@ final class CacheStoreCore: Sendable {
   let removalMark = Atomic<UInt64>(0)
   /// Entries are being removed to make room, or will be soon; written under `shared`.
   let everyUseCounts = Atomic(false)
-  let hits = Atomic(0)
-  let misses = Atomic(0)
+  /// Something waits to be written; written under `shared`.
+  let isChanging = Atomic(false)
+  enum Count: Int, CaseIterable { case hits, misses }
+  let counts = SharedCounts<Count>()
   let looker: StoreLooker
   let mappedPages: MappedPages
   /// What is on its way here and lies on the disk meanwhile.
@@ -142,6 +144,7 @@ extension CacheStoreCore {
       let fence = StoreKey(anyWith: .first(of: resource))
       let sequence = shared.pending.add(fence, .fence(moment))
       shared.marks.note(resource, nextMark())
+      noteRoom(shared)
       shared.enqueue(.change(fence.digest, sequence: sequence))
       return !keys.isEmpty
     }
@@ -195,6 +198,7 @@ extension CacheStoreCore {
   /// At every change of what waits, and of what the store has.
   func noteRoom(_ shared: borrowing CacheSharedState) {
     everyUseCounts.store(shared.doesEveryUseCount, ordering: .relaxed)
+    isChanging.store(!shared.pending.isEmpty, ordering: .releasing)
   }
 
   /// True while something waits that was put before a moment, unless nothing can be written now.
@@ -229,8 +233,8 @@ extension CacheStoreCore {
       statistics.pendingBytes = shared.pending.bytes
       return statistics
     }
-    statistics.hits = hits.load(ordering: .relaxed)
-    statistics.misses = misses.load(ordering: .relaxed)
+    statistics.hits = counts[.hits]
+    statistics.misses = counts[.misses]
     statistics.bytesMax = settings.bytesMax
     statistics.fileBytes += environment.fileBytes
     return statistics
