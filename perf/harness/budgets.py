@@ -9,7 +9,7 @@ PATH = os.path.join(PERF, "budgets")
 # Above a budget by more than this fails. Below it by as much means: the budget can come down.
 TOLERANCE = 0.05
 SECTION = "P12"
-KEYS = {"instructions": "instructions_per_request", "allocations": "allocations_per_request"}
+KEYS = {"instructions": "instructions_per_request", "allocations": "allocations_per_request", "atomics": "atomics_per_request"}
 FAILURES = {"NEW", "OVER"}
 # What libcurl and libuv cost alone under the same load: shown beside a GET, and nothing of ours to budget.
 BASE = "raw GET"
@@ -17,7 +17,7 @@ BASE = "raw GET"
 ALLOCATIONS_MAX = 35
 
 HEAD = """\
-# What one costs, one at a time: instructions in user space (callgrind) and allocations. Bodies of 8 KiB, records of 1 KiB.
+# What one costs, one at a time: instructions in user space and atomic steps (callgrind), and allocations. Bodies of 8 KiB, records of 1 KiB.
 # perf/budget measures again and fails if one has risen by more than 5 %. Only perf/budget --update writes here.
 # {versions}
 """

@@ -89,13 +89,13 @@ def without_debug_info(setting, client):
     return copy
 
 
-def total(setting, program, flags):
-    """What the client printed, with the instructions of the whole process."""
-    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={profile(setting)}",
+def total(setting, program, flags, *more):
+    """What the client printed, with the instructions of the whole process; by `--collect-bus=yes` also its atomic steps."""
+    command = ["valgrind", "--tool=callgrind", "--fair-sched=yes", f"--callgrind-out-file={profile(setting)}", *more,
                program, *flags, "--warmup", "200", "--limit-seconds", str(SECONDS_MAX)]
     record = measure.run(command, SECONDS_MAX)
     if measure.good(record):
         with open(profile(setting)) as text:
-            found = re.search(r"^(?:summary|totals): (\d+)", text.read(), re.MULTILINE)
-        record["instructions"] = int(found.group(1))
+            found = re.search(r"^(?:summary|totals): (\d+) ?(\d*)", text.read(), re.MULTILINE)
+        record["instructions"], record["atomics"] = int(found.group(1)), int(found.group(2) or 0)
     return record

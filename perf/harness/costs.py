@@ -1,4 +1,4 @@
-"""What one request costs in user space, independent of the machine's speed: instructions and allocations.
+"""What one request costs in user space, independent of the machine's speed: instructions, atomic steps and allocations.
 
 Everything runs twice with different numbers of requests, one in flight; the difference has neither start nor end in it.
 """
@@ -60,14 +60,18 @@ def count(setting):
     answer = {}
     for cost in of_requests(setting):
         answer[cost.name, "allocations"] = allocated(setting, cost)
-        answer[cost.name, "instructions"] = instructions(setting, cost)
+        for what, value in counted(setting, cost).items():
+            # How often a queue's thread looks whether more has come is chance.
+            if (cost.name, what) != ("GET", "atomics"):
+                answer[cost.name, what] = value
     return answer
 
 
-def instructions(setting, cost):
+def counted(setting, cost):
     program = callgrind.without_debug_info(setting, cost.client)
     counts = COUNTED_HITS if cost.fills else COUNTED_REQUESTS
-    return per_request(counts, lambda flags: callgrind.total(setting, program, flags), cost, "instructions")
+    return per_request(
+        counts, lambda flags: callgrind.total(setting, program, flags, "--collect-bus=yes"), cost, "instructions", "atomics")
 
 
 def allocated(setting, cost):
@@ -77,14 +81,14 @@ def allocated(setting, cost):
     def total(flags):
         return allocations.run(library, [program, *flags], SECONDS_MAX, setting.work)
 
-    return per_request(ALLOCATED_REQUESTS, total, cost, "allocations")
+    return per_request(ALLOCATED_REQUESTS, total, cost, "allocations")["allocations"]
 
 
-def per_request(counts, total, cost, key):
+def per_request(counts, total, cost, *keys):
     if cost.fills:
         must_end_well(total([*cost.flags, "--requests", "1000"]), cost)
-    few, many = (min(one_run(cost, total, count)[key] for _ in range(COUNTS)) for count in counts)
-    return (many - few) / (counts[1] - counts[0])
+    few, many = ([one_run(cost, total, count) for _ in range(COUNTS)] for count in counts)
+    return {key: (min(run[key] for run in many) - min(run[key] for run in few)) / (counts[1] - counts[0]) for key in keys}
 
 
 def one_run(cost, total, count):

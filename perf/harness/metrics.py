@@ -45,6 +45,7 @@ _ALL = [
     Metric("seconds", "time", "s"),
     Metric("instructions_per_request", "user instructions per request", ""),
     Metric("allocations_per_request", "allocations per request", ""),
+    Metric("atomics_per_request", "atomic steps per request", ""),
     Metric("errors", "requests that failed", ""),
 ]
 METRICS = {metric.key: metric for metric in _ALL}
@@ -52,7 +53,7 @@ METRICS = {metric.key: metric for metric in _ALL}
 # Of these less is better, and two results can be compared by them.
 COMPARED = [
     "cpu_us_per_request", "lookup_ns", "freeze_ns", "open_seconds", "p50_us", "p99_us", "rss_max_bytes", "enqueue_ns",
-    "make_ns", "bytes_per_queued", "cpu_seconds", "instructions_per_request", "allocations_per_request",
+    "make_ns", "bytes_per_queued", "cpu_seconds", "instructions_per_request", "allocations_per_request", "atomics_per_request",
 ]
 
 
