@@ -33,7 +33,8 @@ struct SharedCounts<Name: RawRepresentable & CaseIterable>: ~Copyable, Sendable 
   /// The line of this thread, which it may share with a few others.
   @inline(__always)
   private var own: Int {
-    let mixed = UInt64(pthread_self()) &* 0x9E37_79B9_7F4A_7C15
+    // With this factor threads made one after another, 8 MiB and a page apart, come to lines of their own.
+    let mixed = UInt64(pthread_self()) &* 0x94D0_49BB_1331_11EB
     return Int((mixed >> 32) * UInt64(lines) >> 32)
   }
 
