@@ -110,32 +110,6 @@ struct AdaptiveSizingTests {
     #expect(simulation.rate(after: back) >= 0.9 * before, "seed \(seed)")
   }
 
-  /// An origin whose count of what is under way lags refuses where the width says that there is room.
-  @Test(arguments: [nil, 1.0], 1...(LongRun.isOn ? 200 : 12) as ClosedRange<UInt64>)
-  func `full speed comes within 5 s of the last refusal`(_ retryAfter: Double?, _ seed: UInt64) {
-    var origin = SimulatedOrigin(
-      description: "lags", serviceSeconds: 0.05, inFlightMax: 20, retryAfter: retryAfter)
-    (origin.lagPercent, origin.lagSeconds) = (5, 0.003)
-    var simulation = SizingSimulation(origin, seed: seed)
-    simulation.run(seconds: 10)
-    simulation.server.origin.lagPercent = 0
-    // Whenever there has been none for five seconds
-    var windows = 0
-    while windows < 3, simulation.seconds < 300 {
-      let quietSince = Double(simulation.refusals.last ?? 0) / 1e6 + 5
-      simulation.run(seconds: max(0.1, quietSince - simulation.seconds))
-      guard Double(simulation.refusals.last ?? 0) / 1e6 + 5 <= simulation.seconds else { continue }
-      let (begin, refusals) = (simulation.seconds, simulation.refusals.count)
-      simulation.run(seconds: 2)
-      guard simulation.refusals.count == refusals else { continue }
-      windows += 1
-      // Then it is as quick as the best width without refusals.
-      let rate = simulation.rate(after: begin)
-      #expect(rate >= 0.6 * 19 / 0.05, "seed \(seed), \(begin) s: \(rate)/s, width \(simulation.limit)")
-    }
-    #expect(windows == 3, "seed \(seed)")
-  }
-
   @Test(arguments: [1, 2] as [UInt64])
   func `a storm of refusals is short and forgotten`(_ seed: UInt64) {
     var simulation = SizingSimulation(SimulatedOrigin(description: "storm", serviceSeconds: 0.02), seed: seed)
@@ -193,16 +167,6 @@ struct AdaptiveSizingTests {
       simulation.run(seconds: 60)
       #expect((8...24).contains(simulation.limit))
     }
-  }
-
-  @Test func `an unchanging limit is tried more and more rarely`() {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "refuses above 20", serviceSeconds: 0.05, inFlightMax: 20))
-    simulation.run(seconds: 10)
-    let early = simulation.refusals.count
-    simulation.run(seconds: 30)
-    #expect(simulation.refusals.count - early <= 12)
-    #expect(simulation.answers > 14_000)
   }
 
   @Test func `an origin that became wider is followed`() {

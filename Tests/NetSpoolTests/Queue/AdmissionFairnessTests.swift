@@ -25,17 +25,6 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     return shares
   }
 
-  @Test(arguments: [
-    [NetworkRequest.Priority.normal], [.high], [.urgent], [.normal, .high], [.normal, .urgent],
-    [.high, .urgent],
-    [.normal, .high, .urgent],
-  ])
-  func `low keeps five percent under any flood`(_ flood: [NetworkRequest.Priority]) {
-    let shares = shares([.low] + flood, turns: 4_000)
-    #expect(shares.values.reduce(0, +) == 4_000)
-    #expect(shares[.low, default: 0] >= 200)
-  }
-
   @Test func `classes share by weight`() {
     let shares = shares([.low, .normal, .high, .urgent], turns: 3_700)
     let expected: [NetworkRequest.Priority: Int] = [.urgent: 2_000, .high: 1_000, .normal: 500, .low: 200]
@@ -53,19 +42,6 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
       for _ in 0..<turns { if let next = queue.next() { queue.finished(next.origin) } }
       _ = queue.enqueue(.urgent, origin: origin, priority: .urgent)
       #expect(queue.next()?.element == .urgent, "after \(turns) turns")
-    }
-  }
-
-  @Test func `urgent arrivals go first again and again when they leave room for others`() {
-    var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
-    let origin = queue.addOrigin(limit: 1)
-    for _ in 0..<1_000 { _ = queue.enqueue(.low, origin: origin, priority: .low) }
-    for _ in 0..<400 {
-      _ = queue.enqueue(.urgent, origin: origin, priority: .urgent)
-      #expect(queue.next()?.element == .urgent)
-      queue.finished(origin)
-      #expect(queue.next()?.element == .low)
-      queue.finished(origin)
     }
   }
 
@@ -113,27 +89,6 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
       queue.finished(next.origin)
     }
     #expect((10...12).contains(low))
-  }
-
-  @Test func `a low element of a crowded origin is not starved by high ones of busier origins`() {
-    // Given a narrow origin with a high flood and one low element, beside a wide one with a high flood.
-    var queue = AdmissionQueue<Int>()
-    let narrow = queue.addOrigin(limit: 1)
-    let wide = queue.addOrigin(limit: 8)
-    _ = queue.enqueue(-1, origin: narrow, priority: .low)
-    for element in 0..<500 {
-      _ = queue.enqueue(element, origin: narrow, priority: .high)
-      _ = queue.enqueue(element, origin: wide, priority: .high)
-    }
-    // When slots free up one by one.
-    var turns = 0
-    search: while turns < 400 {
-      for element in admitAll(&queue) where element == -1 { break search }
-      queue.finished(turns % 9 == 0 ? narrow : wide)
-      turns += 1
-    }
-    // Then it is admitted after a few of the narrow origin's turns.
-    #expect(turns <= 9 * 6)
   }
 
   // MARK: Going first

@@ -97,14 +97,4 @@ import Testing
     // slots may be taken when it is its turn.
     #expect(waited <= 48 * 37 / 2 * 2, "\(priority), seed \(seed): \(waited)")
   }
-
-  @Test(arguments: 1...5 as ClosedRange<UInt64>)
-  func `urgent requests that come one by one do not starve the rest`(_ seed: UInt64) {
-    var traffic = Traffic(origins: 4, seed: seed)
-    traffic.arrive(1, at: 0, .low)
-    let waited = traffic.wait(for: 1) { traffic in
-      traffic.arrive(at: Int(traffic.generator.next() % 4), .urgent)
-    }
-    #expect(waited <= 2 * 37, "seed \(seed): \(waited)")
-  }
 }

@@ -43,15 +43,6 @@ import Testing
     #expect(limit.sizing.heedsRefusals)
   }
 
-  @Test func `a job of 300 with one of three replicas down takes no longer than with a fixed width`() {
-    let origin = SimulatedOrigin(description: "a third", serviceSeconds: 0.046, refusalPercent: 33)
-    var fixed = SizingSimulation(origin, OriginSizing(.fixed(6)), seed: 1)
-    fixed.run(seconds: 600, answersMax: 300)
-    var simulation = SizingSimulation(origin, seed: 1)
-    simulation.run(seconds: 600, answersMax: 300)
-    #expect(simulation.seconds <= fixed.seconds / 0.7)
-  }
-
   @Test(arguments: seeds) func `an origin that refuses all is probed once a second and found again`(
     _ seed: UInt64
   ) {
@@ -67,22 +58,5 @@ import Testing
     let back = simulation.seconds
     simulation.run(seconds: 2)
     #expect(simulation.rate(after: back) >= 6 / 0.05)
-  }
-
-  @Test(arguments: seeds) func `a real limit is not taken for chance`(_ seed: UInt64) {
-    for limit in [2, 6, 12] {
-      var simulation = SizingSimulation(
-        SimulatedOrigin(description: "refuses above", serviceSeconds: 0.05, inFlightMax: limit), seed: seed)
-      simulation.run(seconds: 20)
-      #expect(simulation.refusedPercent(after: 10) <= 1.5, "\(limit) at once, seed \(seed)")
-    }
-    for rate in [5.0, 50, 200] {
-      var simulation = SizingSimulation(
-        SimulatedOrigin(description: "so many a second", serviceSeconds: 0.02, ratePerSecond: rate),
-        seed: seed)
-      simulation.run(seconds: 30)
-      #expect(simulation.refusedPercent(after: 15) <= 5, "\(rate) a second, seed \(seed)")
-      #expect(simulation.rate(after: 15) >= 0.7 * rate, "\(rate) a second, seed \(seed)")
-    }
   }
 }

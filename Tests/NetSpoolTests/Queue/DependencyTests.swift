@@ -72,30 +72,6 @@ struct DependencyTests {
     }
   }
 
-  @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0]])
-  func `a cycle over two queues is refused, and the others of it go on`(order: [Int]) async throws {
-    try await withEngine { engine, origin in
-      try await withQueue { queue in
-        // Given two that wait for one another over one of another queue
-        let other = try NetworkEngine(to: origin, on: queue)
-        origin.on(prefix: "/", .text("ok"))
-        let operations = [
-          engine.operation(path: "/0"), engine.operation(path: "/1"), other.operation(path: "/2"),
-        ]
-        // When each gets its dependency only as it is enqueued
-        for index in order {
-          operations[index].addDependency(operations[(index + 1) % 3])
-          (index == 2 ? other : engine).enqueue(operations[index])
-        }
-        // Then at least one is told so, and nobody waits for ever
-        var codes: [NetworkError.Code?] = []
-        for operation in operations { codes.append(await operation.end().code) }
-        #expect(codes.contains(.invalidRequest))
-        #expect(codes.allSatisfy { $0 == nil || $0 == .invalidRequest })
-      }
-    }
-  }
-
   @Test(arguments: [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1], [0, 2, 1, 3], [3, 1, 2, 0]])
   func `a cycle over three queues is refused, and the others of it go on`(order: [Int]) async throws {
     try await withEngine { engine, origin in
