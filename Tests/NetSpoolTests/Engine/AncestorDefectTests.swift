@@ -20,36 +20,6 @@ struct AncestorDefectTests {
     }
   }
 
-  @Test func `a thawed request survives a second outage`() async throws {
-    let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    fixture.origin.stop()
-    try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
-    try await fixture.live { engine in #expect(engine.frozenOperations.count == 1) }
-    try fixture.origin.start()
-    try await fixture.live { engine in
-      let text = await withCheckedContinuation { continuation in
-        try? engine.onThawed { continuation.resume(returning: (try? $0.result.get())?.text) }
-      }
-      #expect(text == "taken")
-    }
-  }
-
-  @Test func `a frozen request is on the disk until its answer is`() async throws {
-    let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    fixture.origin.hold("/letters")
-    try await fixture.live { engine in
-      let operation = engine.letter("/letters")
-      _ = await engine.freeze(operation)
-      #expect(await fixture.origin.waitForHits("/letters", 1))
-      #expect(engine.frozenOperations.map(\.isBeingSent) == [true])
-      fixture.origin.release("/letters")
-      #expect(await operation.end().text == "taken")
-      #expect(engine.frozenOperations.isEmpty)
-    }
-  }
-
   @Test func `freezing leaks no slot`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.on(prefix: "/", .text("taken"))

@@ -198,21 +198,6 @@ struct FreezingRefusalTests {
     }
   }
 
-  @Test func `engines of one process share a store`() async throws {
-    let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    try await fixture.live { first in
-      // On the same queue, and on another one
-      for queue in [first.configuration.queue, try NetworkQueue(configuration: .init())] {
-        let other = try NetworkEngine(to: fixture.origin, on: queue)
-        try other.useFreezing(fixture.configuration)
-        #expect(await other.end(of: other.letter("/letters")).text == "taken")
-        await blocking { other.shutDownAndWait(deadline: .seconds(5)) }
-      }
-      #expect(await first.end(of: first.letter("/letters")).text == "taken")
-    }
-  }
-
   @Test func `a field that says where the body ends carries no idempotency key`() async throws {
     let fixture = try FreezingFixture { $0.idempotencyKeyField = "Content-Length" }
     try await withEngine { engine, _ in

@@ -106,22 +106,6 @@ struct FrozenDamageTests {
     #expect(!directory.names.contains { $0.hasPrefix("data.mdb.bad") })
   }
 
-  @Test func `a file that is no store is moved aside`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
-    let store = try directory.openFrozen()
-    _ = try store.accept("lost")
-    store.close()
-    let reopened = try reopened(directory) { bytes in
-      for place in 0..<8_192 { bytes[place] = 0x55 }
-    }
-    guard case .damaged(let name, _) = reopened.opening.found else {
-      Issue.record("opened as \(reopened.opening.found)")
-      return
-    }
-    #expect(directory.names.contains(name))
-    #expect(try reopened.accept("new") >= 1)
-  }
-
   /// Random damage: whatever is served is what was written, and the second start is always up.
   @Test(arguments: 0..<(LongRun.isOn ? 2_000 : 16) as Range<UInt64>)
   func `random damage serves no wrong bytes`(seed: UInt64) throws {

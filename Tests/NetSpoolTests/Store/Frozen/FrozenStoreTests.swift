@@ -27,39 +27,6 @@ struct FrozenStoreTests {
 
   // MARK: The life of a request
 
-  @Test func `an accepted request is there after a restart`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
-    var store = try directory.openFrozen()
-    #expect(try store.accept("one", body: [1, 2, 3]) == 1)
-    #expect(try store.accept("two", lane: "b", body: []) == 2)
-    store.close()
-    store = try directory.openFrozen()
-    #expect(store.opening.found == .whole)
-    #expect(store.epoch == 2)
-    #expect(try store.numbers == [1, 2])
-    #expect(try store.row(1)?.payload == Array("one".utf8))
-    #expect(try store.write(.attempt(1, payload: Array("tried".utf8))).body == [1, 2, 3])
-    #expect(try store.write(.attempt(2, payload: [])).body == [])
-    #expect(try store.row(1)?.payload == Array("tried".utf8))
-    #expect(try FrozenTablesSeen(store).isConsistent)
-  }
-
-  @Test func `an outcome takes the place of its request`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
-    let store = try directory.openFrozen()
-    let number = try store.accept("one", dedupe: "d")
-    try store.write(.attempt(number, payload: []))
-    try store.write(.finish(number, .sample("outcome")))
-    let seen = try FrozenTablesSeen(store)
-    #expect(seen.outbox == [number])
-    #expect(seen.rec.isEmpty && seen.dedupe.isEmpty && seen.isConsistent)
-    #expect(try store.endings(.outcomes).map(\.ending.payload) == [Array("outcome".utf8)])
-    try store.write(.acknowledge(number))
-    #expect(try store.endings(.outcomes).isEmpty)
-    // Acknowledged twice is acknowledged
-    try store.write(.acknowledge(number))
-  }
-
   @Test func `a postponed request is what it was postponed as`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
@@ -104,22 +71,6 @@ struct FrozenStoreTests {
     #expect(try store.accept("three", dedupe: "other") == first + 1)
     try store.write(.finish(first, .sample("done")))
     #expect(try store.accept("four", dedupe: "d") == first + 2)
-  }
-
-  @Test func `numbers are never given twice`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
-    var last: UInt64 = 0
-    for round in 0..<5 {
-      let store = try directory.openFrozen()
-      for _ in 0..<3 {
-        let number = try store.accept("r\(round)")
-        #expect(number > last)
-        last = number
-        try store.write(.finish(number, .sample("x")))
-        try store.write(.acknowledge(number))
-      }
-      store.close()
-    }
   }
 
   @Test func `many at once share commits`() throws {
