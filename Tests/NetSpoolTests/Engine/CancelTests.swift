@@ -66,14 +66,6 @@ import Testing
     }
   }
 
-  @Test func `in the middle of the body`() async throws {
-    try await withEvents { engine, origin in
-      origin.on("/a", .pattern(100_000).stallAfter(50_000))
-      let operation = await engine.underWay("/a")
-      await cancel(operation)
-    }
-  }
-
   @Test func `after the end it changes nothing`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("hello"))

@@ -57,16 +57,6 @@ struct EndingTests {
     }
   }
 
-  @Test func `a handler that comes after the end gets the final event`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/a", .text("hello"))
-      let operation = engine.operation(path: "/a")
-      _ = await engine.end(of: operation)
-      #expect(await operation.end().text == "hello")
-      #expect(await operation.end().text == "hello")
-    }
-  }
-
   @Test func `enqueueing twice sends once and ends once`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("hello"))

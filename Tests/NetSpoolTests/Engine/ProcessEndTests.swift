@@ -9,7 +9,7 @@ import Testing
 /// What becomes of a process that ends, or splits, while requests are under way.
 @Suite(.serialized) struct ProcessEndTests {
   /// exit(3) in the middle of handshakes and transfers: each round at another moment.
-  @Test(.needsNginx, arguments: 0..<(LongRun.isOn ? 150 : 20))
+  @Test(.needsNginx, arguments: 0..<(LongRun.isOn ? 150 : 4))
   func `exits in good order in the middle of handshakes`(round: Int) async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       let server = try NginxServer()
@@ -24,7 +24,7 @@ import Testing
   }
 
   /// While the loop makes libcurl and its TLS library ready.
-  @Test(arguments: 0..<(LongRun.isOn ? 300 : 20))
+  @Test(arguments: 0..<(LongRun.isOn ? 300 : 6))
   func `exits in good order behind the first request`(round: Int) async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       let engine = try NetworkEngine(host: "127.0.0.1")
@@ -51,7 +51,7 @@ import Testing
     }
   }
 
-  @Test(arguments: 0..<(LongRun.isOn ? 300 : 10))
+  @Test(arguments: 0..<(LongRun.isOn ? 300 : 4))
   func `exits in good order with a frozen store just opened`(round: Int) async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       let folder = try TestFolder()

@@ -7,26 +7,6 @@ import Testing
 struct ShutDownTests {
   private static let many = LongRun.isOn ? 10_000 : 1_000
 
-  @Test(arguments: [0, 1, many]) func `with so many under way each has one ending, soon`(count: Int)
-    async throws
-  {
-    try await withEngine(queue: { $0.sizing = .fixed(64) }, alone: true) { engine, origin in
-      origin.hold("/held")
-      let tally = Tally()
-      for number in 0..<count {
-        let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
-      if count > 0 { #expect(await origin.waitForWaiting("/held", min(count, 64))) }
-      engine.shutDownAndWait(deadline: .seconds(0))
-      // All have been told when it returns.
-      #expect(tally.ended == count)
-      #expect(tally.count("engineClosed") == count)
-      #expect(tally.isOneEach)
-    }
-  }
-
   /// Who says that it is to end.
   enum Caller: CaseIterable, Sendable { case otherThread, severalThreads, loopThread, deliveryQueue }
 
@@ -46,7 +26,10 @@ struct ShutDownTests {
       }
       #expect(await origin.waitForWaiting("/held", 64))
       switch caller {
-      case .otherThread: await blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
+      case .otherThread:
+        await blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
+        // All have been told when it returns.
+        #expect(tally.ended == Self.many)
       case .severalThreads:
         await withTaskGroup { group in
           for _ in 0..<8 {
