@@ -131,26 +131,6 @@ struct CacheStoreTests {
     #expect(store.statistics.entries == 201)
   }
 
-  @Test(arguments: [500, 5_000]) func `new metadata leaves the body alone`(size: Int) throws {
-    let directory = try TestFolder()
-    let store = try directory.open()
-    let key = StoreKey("a")
-    store.put(key, namespace: "n", metadata: [1], body: pattern(1, count: size))
-    for (isWritten, metadata) in [(false, [2]), (true, [3]), (true, [UInt8](repeating: 4, count: 3_000))] {
-      // Given a stored body, written or not
-      if isWritten { store.flush() }
-      let id = try #require(store.lookup(key)).bodyID
-      // When its metadata is replaced
-      store.replaceMetadata(key, metadata: metadata, ifBodyIs: id)
-      // Then it is seen at once and after the commit, with the same body
-      for _ in 0..<2 {
-        let hit = try #require(store.lookup(key))
-        #expect(hit.metadata == metadata && hit.bytes == pattern(1, count: size) && hit.bodyID == id)
-        store.flush()
-      }
-    }
-  }
-
   @Test(arguments: [false, true]) func `metadata of another body is not taken`(isWritten: Bool) throws {
     let directory = try TestFolder()
     let store = try directory.open()
@@ -165,24 +145,6 @@ struct CacheStoreTests {
     #expect(store.lookup(key)?.metadata == [2])
     store.replaceMetadata(StoreKey("missing"), metadata: [9], ifBodyIs: old)
     #expect(store.lookup(StoreKey("missing")).isMissing)
-  }
-
-  @Test func `a namespace is removed alone`() throws {
-    let directory = try TestFolder()
-    let store = try directory.open { $0.removedAtOnce = 10_000 }
-    for number in 0..<3_000 {
-      store.put(
-        StoreKey("\(number)"), namespace: number % 3 == 0 ? "a" : "b", metadata: [],
-        body: [UInt8](repeating: 1, count: 2_000))
-    }
-    store.removeAll(namespace: "b")
-    #expect((0..<3_000).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing == ($0 % 3 != 0) })
-    #expect(store.statistics.entries == 1_000)
-    store.removeAll(namespace: "never used")
-    store.removeAll(namespace: "a")
-    #expect(store.statistics.entries == 0)
-    // And all of the file but the trees' roots is free
-    #expect(store.statistics.bytes < 64 << 10)
   }
 
   @Test func `what is too large is dropped and takes its predecessor along`() throws {
@@ -267,18 +229,5 @@ struct CacheStoreTests {
     }
     store.flush()
     #expect(store.lookup(old).isMissing && !store.lookup(young).isMissing)
-  }
-
-  @Test func `pages that were dropped from memory are read again`() throws {
-    let directory = try TestFolder()
-    let store = try directory.open { $0.residentBytesMax = 100_000 }
-    for number in 0..<50 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 10_000))
-    }
-    store.flush()
-    for round in 0..<100 {
-      let held = try #require(store.lookup(StoreKey("\(round % 50)")))
-      #expect(held.bytes == pattern(round % 50, count: 10_000))
-    }
   }
 }

@@ -7,35 +7,6 @@ import Testing
 struct StoreEvictionTests {
   private static let body = pattern(1, count: 8_000)
 
-  @Test func `the budget is kept and what is used stays`() throws {
-    // Given a store of 4 MiB in which ten entries are used all the time
-    let directory = try TestFolder(in: TestFiles.fast)
-    let store = try directory.open {
-      $0.bytesMax = 4 << 20
-      $0.recencyStep = 0
-      $0.recencyDelay = 0
-    }
-    for number in 0..<10 {
-      store.put(StoreKey("used \(number)"), namespace: "n", metadata: [], body: Self.body)
-    }
-    store.flush()
-    // When ten times as much is put into it as fits
-    for number in 0..<4_000 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: Self.body)
-      guard number % 100 == 99 else { continue }
-      for used in 0..<10 { #expect(store.lookup(StoreKey("used \(used)"))?.bytes == Self.body) }
-      store.flush()
-      #expect(store.statistics.bytes <= 4 << 20)
-    }
-    // Then those are still there, and the latest
-    #expect((0..<10).allSatisfy { !store.lookup(StoreKey("used \($0)")).isMissing })
-    #expect((3_900..<4_000).allSatisfy { !store.lookup(StoreKey("\($0)")).isMissing })
-    #expect((0..<3_000).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing })
-    let statistics = store.statistics
-    #expect(statistics.evictions >= 3_400 && statistics.dropped == 0 && statistics.damaged == 0)
-    #expect(statistics.fileBytes <= 22 << 20)
-  }
-
   @Test func `recency outlives the process's use`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let change: (inout CacheStoreSettings) -> Void = {

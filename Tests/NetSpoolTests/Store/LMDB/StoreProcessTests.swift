@@ -104,13 +104,13 @@ struct StoreProcessTests {
     }
   }
 
-  @Test func `a file that may not grow loses what is old or does not fit, and nothing else`() async throws {
-    await #expect(processExitsWith: .success) { try StoreProcessTests.fillShortFile(atOnce: false) }
-  }
-
-  @Test func `more than such a file holds, all at once, costs no more than one after the other`() async throws
+  @Test(arguments: [false, true])
+  func `a file that may not grow loses what is old or does not fit, and nothing else`(atOnce: Bool)
+    async throws
   {
-    await #expect(processExitsWith: .success) { try StoreProcessTests.fillShortFile(atOnce: true) }
+    await #expect(processExitsWith: .success) { [atOnce = atOnce as Bool] in
+      try StoreProcessTests.fillShortFile(atOnce: atOnce)
+    }
   }
 
   @Test func `a process whose files may have no length is refused a store, and not ended`() async throws {
