@@ -127,29 +127,6 @@ struct CacheChangesTests {
     }
   }
 
-  @Test func `it survives an exit in the POST's completion`() async throws {
-    let folder = try TestFolder()
-    let origin = try ScriptedOrigin()
-    origin.on("/a") { $0.method == "POST" ? .text("changed") : Self.lasting("old") }
-    // Given a process that has stored what it then changes, and exits when it hears of it
-    await #expect(processExitsWith: .success) {
-      [path = folder.path as String, port = origin.port as Int] in
-      let engine = try CacheClaimTests.engine(path, port)
-      let first = await engine.fetch("/a").text
-      engine.flushCache()
-      let isMissing = await engine.isMissing("/a")
-      precondition(first == "old" && !isMissing)
-      let post = engine.operation(path: "/a", method: .post).onCompletion { _ in _exit(0) }
-      _ = await engine.end(of: post)
-      _exit(1)
-    }
-    // Then the next one finds nothing
-    let engine = try CacheClaimTests.engine(folder.path, origin.port)
-    #expect(await engine.isMissing("/a"))
-    #expect(origin.requests.map(\.method) == ["GET", "POST"])
-    _ = folder
-  }
-
   /// The completion waits for the disk for 50 ms, which a busy machine may pass: not every time.
   @Test(arguments: [false, true]) func `it is written before the POST's completion`(isCutOff: Bool)
     async throws
@@ -297,33 +274,6 @@ struct LateJoiningTests {
       for operation in operations + other { #expect(await operation.end().text == "shared") }
       #expect(await download.end().response != nil)
       #expect(origin.hits("/a") == 3)
-    }
-  }
-
-  @Test func `a late request for a download that is kept gets it from its first byte`() async throws {
-    try await withCache { engine, origin, _ in
-      let bytes = BodyPattern.bytes(50_000)
-      origin.on(
-        "/a",
-        Answer.bytes(bytes).header("Cache-Control", "max-age=100").fault(.gate("body"), at: .body(20_000)))
-      let first = MemoryDownloadStream()
-      let download = engine.operation(path: "/a").addDownloadStream(first)
-      engine.enqueue(download)
-      #expect(await origin.waitForWaiting("body", 1))
-      #expect(await download.hasHead(of: engine))
-      let second = MemoryDownloadStream()
-      let streamed = engine.operation(path: "/a").addDownloadStream(second)
-      engine.enqueue(streamed)
-      let plain = engine.start("/a")
-      await engine.settle()
-      origin.release("body")
-      #expect(await download.end().response?.status == 200)
-      #expect(await streamed.end().response?.status == 200)
-      #expect(await plain.end().response.map { [UInt8]($0.body) } == bytes)
-      #expect(first.bytes == bytes && second.bytes == bytes)
-      #expect(origin.hits("/a") == 1)
-      #expect(await engine.fetch("/a").response.map { [UInt8]($0.body) } == bytes)
-      #expect(origin.hits("/a") == 1)
     }
   }
 }

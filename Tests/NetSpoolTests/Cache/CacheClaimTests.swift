@@ -7,19 +7,6 @@ import Testing
 
 /// Processes that share a store, and ask the origin once. A second queue has claims of its own, like another process.
 @Suite(.timeLimit(.minutes(LongRun.isOn ? 10 : 3)), .threadForEach) struct CacheClaimTests {
-  @Test func `four processes with fifty callers each of one URL make one request`() async throws {
-    let folder = try TestFolder()
-    let (path, origin) = (folder.path, try ScriptedOrigin())
-    var answer = Self.cacheable("text of /a")
-    answer.delay = .milliseconds(500)
-    origin.on("/a", answer)
-    // When
-    await Self.inProcesses(4, path, origin.port, Array(repeating: "/a", count: 50))
-    // Then
-    #expect(origin.hits("/a") == 1)
-    _ = folder
-  }
-
   @Test func `processes ask for each of many URLs once`() async throws {
     let (processes, count) = LongRun.isOn ? (8, 2_000) : (4, 100)
     let folder = try TestFolder()

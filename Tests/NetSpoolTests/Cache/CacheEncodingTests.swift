@@ -45,17 +45,6 @@ struct CacheEncodingTests {
     }
   }
 
-  /// What was stored under other rules is read under those of today.
-  @Test func `other rules give other lifetimes`() throws {
-    let held = try #require(
-      stored(["Cache-Control: no-cache", "Date: \(date())", "Age: 9"], rules: .relaxed))
-    #expect(held.facts.lifetime == 60)
-    let today = try #require(StoredResponse(decoding: held.encode(), rules: .standard))
-    #expect(today.facts.lifetime == 0 && today.age(at: receipt) == 9)
-    #expect(today.facts.rules == CacheRules.standard.fingerprint)
-    #expect(StoredResponse(decoding: held.encode(), rules: .relaxed) == held)
-  }
-
   @Test func `each number of the rules counts`() {
     var variants = [CacheRules.standard, .relaxed, sharedRules, CacheHeuristicsTests.none]
     let numbers: [WritableKeyPath<CacheRules, Int64>] = [
@@ -76,29 +65,5 @@ struct CacheEncodingTests {
       #expect(StoredResponse(decoding: Array(bytes[..<end]), rules: .standard) == nil)
     }
     #expect(StoredResponse(decoding: bytes + [0], rules: .standard) == nil)
-  }
-
-  /// Any byte changed to anything: nil or a value that can be asked everything, never a trap.
-  @Test func `hostile bytes are harmless`() throws {
-    let bytes = try sample().encode()
-    var random = SplitMix64(seed: 3)
-    for round in 0..<1500 {
-      var damaged = bytes
-      for _ in 0...(round % 3) {
-        damaged[Int.random(in: 0..<bytes.count, using: &random)] = [
-          0, 0xFF, 0x80, 0x0A, UInt8(truncatingIfNeeded: random.next()),
-        ].randomElement(using: &random)!
-      }
-      guard let held = StoredResponse(decoding: damaged, rules: round % 2 == 0 ? .standard : .relaxed) else {
-        continue
-      }
-      for now in [Int64.min, -1, receipt, .max] {
-        _ = CacheDecision.make(for: request(policy: .preferCached, lifetime: 5), stored: held, now: now)
-        _ = CacheDecision.make(for: request(["Cache-Control: max-age=5, max-stale"]), stored: held, now: now)
-        _ = held.mayServeStale(after: .status(503), to: request(), now: now)
-        #expect(held.servedHeaders(at: now).contains("age"))
-      }
-      #expect(CacheableStatus.isStorable(held.status) || held.status == 206)
-    }
   }
 }

@@ -21,12 +21,8 @@ struct CacheHeuristicsTests {
     #expect(uncached.mayServeStale(after: .network, to: request(), now: receipt + 59_000))
   }
 
-  @Test func `own numbers count`() {
+  @Test func `a share of its age that passes all numbers is as long as may be`() {
     var rules = CacheRules.standard
-    rules.heuristics.imageSeconds = 10
-    rules.noCacheSeconds = 3
-    #expect(stored(["Content-Type: image/png"], rules: rules)?.facts.lifetime == 10)
-    #expect(stored(["Cache-Control: no-cache"], rules: rules)?.facts.lifetime == 3)
     rules.heuristics.lastModifiedPercent = .max
     #expect(
       stored(["Last-Modified: \(date(-9))", "Date: \(date())"], rules: rules)?.facts.lifetime == 86_400)

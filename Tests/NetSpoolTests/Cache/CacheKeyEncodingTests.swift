@@ -50,28 +50,6 @@ struct CacheKeyEncodingTests {
         == keys[0])
   }
 
-  /// 5,000 random pairs: escaping what needs none, dots and case of escapes make no difference; a changed
-  /// byte does.
-  @Test func `spelling does not matter`() {
-    var random = SplitMix64(seed: 20)
-    let plain = Array("abcXYZ019-._~/?&=+:@!".utf8)
-    for _ in 0..<5000 {
-      let body = (0..<Int.random(in: 1...30, using: &random)).map { _ in plain.randomElement(using: &random)!
-      }
-      // A dot could make a dot segment, which is another test's matter.
-      let path = [0x2F] + body.map { $0 == 0x2E ? 0x78 : $0 }
-      let spelled = path.reduce(into: "") { text, byte in
-        let escape = "%" + String(byte, radix: 16, uppercase: random.chance(50))
-        text += byte.isUnreserved && random.chance(30) ? escape : String(UnicodeScalar(byte))
-      }
-      #expect(key(spelled) == key(String(decoding: path, as: UTF8.self)))
-      var changed = path
-      let index = Int.random(in: 1..<path.count, using: &random)
-      changed[index] = changed[index] == 0x71 ? 0x72 : 0x71
-      #expect(key(spelled) != key(String(decoding: changed, as: UTF8.self)))
-    }
-  }
-
   /// Fields that a front end may route by are part of the key: they poison nobody else's answer.
   @Test(arguments: [
     "Host: b", "X-Forwarded-Host: b", "Forwarded: host=b", "X-Original-URL: /b", "x-rewrite-url: /b",

@@ -225,26 +225,6 @@ struct HitDeliveryTests {
     _ = folder
   }
 
-  @Test func `many at once from several threads`() async throws {
-    try await withHeld { engine, origin in
-      let tally = Tally()
-      await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<8 {
-          group.addTask {
-            for _ in 0..<(LongRun.isOn ? 1250 : 250) {
-              let operation = engine.operation(path: "/a")
-              tally.watch(operation)
-              engine.enqueue(operation)
-            }
-          }
-        }
-      }
-      let count = LongRun.isOn ? 10_000 : 2_000
-      await tally.wait(for: count)
-      #expect(tally.count("completed") == count && tally.isOneEach && origin.requestCount == 1)
-    }
-  }
-
   @Test func `hits while the entry is replaced, removed and confirmed`() async throws {
     try await withHeld { engine, origin in
       let tally = Tally()

@@ -77,22 +77,6 @@ struct LateJoinTests {
     }
   }
 
-  @Test func `it goes on without the one who asked first`() async throws {
-    let count = 10 << 20
-    try await withSpooled(count, heldAt: 6 << 20) { engine, origin, leader, first in
-      let stream = PatternStream()
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
-      #expect(await until { stream.count > 0 })
-      leader.cancel()
-      #expect(await leader.end().code == .cancelled)
-      origin.release("middle")
-      #expect(await late.end().response?.status == 200)
-      #expect(stream.isWhole(count) && first.closings == ["cancelled"] && origin.requestCount == 1)
-      #expect(await engine.fetch("/a", .onlyIfCached).response?.body.count == count)
-    }
-  }
-
   @Test func `when all have left, so has the exchange`() async throws {
     try await withSpooled(10 << 20, heldAt: 6 << 20) { engine, origin, leader, first in
       let stream = PatternStream()
@@ -106,20 +90,6 @@ struct LateJoinTests {
       #expect(stream.closings == ["cancelled"] && first.closings == ["cancelled"])
       #expect(await until { engine.configuration.queue.activity.running == 0 })
       #expect(await until { engine.budgets.cacheSpools?.held == 0 })
-    }
-  }
-
-  @Test func `its own limit of time ends it alone`() async throws {
-    let count = 10 << 20
-    try await withSpooled(count, heldAt: 6 << 20) { engine, origin, leader, first in
-      let late = engine.operation(path: "/a").addDownloadStream(PatternStream(while: Flag()))
-      late.timeouts = NetworkRequest.Timeouts()
-      late.timeouts.total = .milliseconds(200)
-      engine.enqueue(late)
-      #expect(await late.end().code == .timedOut)
-      origin.release("middle")
-      #expect(await leader.end().response?.status == 200)
-      #expect(first.isWhole(count) && origin.requestCount == 1)
     }
   }
 
@@ -172,18 +142,6 @@ struct LateJoinTests {
       origin.release("middle")
       #expect(await leader.end().response?.status == 200)
       #expect(first.isWhole(4 << 20) && origin.hits("/a") == 3)
-    }
-  }
-
-  @Test func `shutting down ends all of them once`() async throws {
-    try await withSpooled(8 << 20, heldAt: 4 << 20) { engine, origin, leader, first in
-      let stream = PatternStream(while: Flag())
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
-      #expect(await until { stream.isOpenedOnce })
-      await blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
-      for operation in [leader, late] { #expect(await operation.end().code == .engineClosed) }
-      #expect(stream.closings == ["engineClosed"] && first.closings == ["engineClosed"])
     }
   }
 

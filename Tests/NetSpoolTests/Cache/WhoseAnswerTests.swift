@@ -8,7 +8,7 @@ import Testing
 @Suite struct WhoseAnswerTests {
   @Test(arguments: ["X-CSRFToken", "Token", "DPoP", "X-Session-Id", "X-User-Id", "X-Tenant", "On-Behalf-Of"])
   func `no request gets what was said to another`(field: String) async throws {
-    try await withCache { engine, origin in
+    try await withCache { engine, origin, _ in
       origin.fallback { .text("for \($0.header(field) ?? "nobody")").header("Cache-Control", "max-age=100") }
       for name in ["ann", "bob", "ann"] {
         let operation = engine.operation(path: "/").setHeader(field, name)
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func `an empty name of a scope, or of a resource, is none`() async throws {
-    try await withCache { engine, origin in
+    try await withCache { engine, origin, _ in
       origin.fallback {
         .text("\($0.path) for \($0.header("Authorization") ?? "nobody")").header(
           "Cache-Control", "max-age=100")
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test func `fields that say nothing of the sender share one answer`() async throws {
-    try await withCache { engine, origin in
+    try await withCache { engine, origin, _ in
       origin.fallback(.text("for all").header("Cache-Control", "max-age=100"))
       for number in 0..<50 {
         let operation = engine.operation(path: "/").setHeader("X-Request-Id", "\(number)")
@@ -47,10 +47,10 @@ import Testing
   }
 
   @Test func `the caller says what is secret and what is not`() async throws {
-    try await withCache {
+    try await withCache(engine: {
       $0.secretFields = ["X-Request-Id"]
       $0.openFields = ["X-Sort-Key"]
-    } _: { engine, origin in
+    }) { engine, origin, _ in
       origin.fallback(.text("ok").header("Cache-Control", "max-age=100"))
       for number in 0..<4 {
         let operation = engine.operation(path: "/secret").setHeader("X-Request-Id", "s3cret\(number)")
@@ -81,9 +81,7 @@ import Testing
   func `a user who signs in gets nothing of the user who was there before`(way: String, varies: Bool)
     async throws
   {
-    try await withCache {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
+    try await withCache(engine: { $0.cookies = .inMemory }) { engine, origin, _ in
       Self.signIn(origin, varies: varies)
       #expect(await engine.get("/page").end().text == "for nobody")
       for name in ["ann", "bob", "ann"] {
@@ -104,9 +102,7 @@ import Testing
   }
 
   @Test func `cookies of another host keep nothing apart`() async throws {
-    try await withCache {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
+    try await withCache(engine: { $0.cookies = .inMemory }) { engine, origin, _ in
       Self.signIn(origin)
       #expect(await engine.get("/page").end().text == "for nobody")
       _ = await engine.end(of: engine.operation(url: origin.url("/as/ann", host: "localhost")))
@@ -117,9 +113,7 @@ import Testing
   }
 
   @Test func `a user who signs in does not share what is under way for another`() async throws {
-    try await withCache {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
+    try await withCache(engine: { $0.cookies = .inMemory }) { engine, origin, _ in
       Self.signIn(origin)
       _ = await engine.get("/as/ann").end()
       origin.hold("/page")
@@ -133,17 +127,6 @@ import Testing
       #expect(await bobs.end().text == "for who=bob")
       // What was asked for with other cookies than it was looked up for is nobody's
       #expect(await engine.get("/page").end().text == "for who=bob")
-    }
-  }
-
-  private func withCache(
-    _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
-    _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
-  ) async throws {
-    let folder = try TestFolder()
-    try await withEngine(configure) { engine, origin in
-      try engine.useCache(.patient(folder.path))
-      try await body(engine, origin)
     }
   }
 }
