@@ -19,15 +19,6 @@ struct TransferStateMachineTests {
     #expect(machine.failure == nil)
   }
 
-  @Test(arguments: [BodyUse.discard, .collect, .stream, .both]) func `bytes are used as the head said`(
-    use: BodyUse
-  ) {
-    var machine = Machine()
-    machine.handle(.begin(bytesMax: .max))
-    machine.handle(.head(use, bytesMax: .max))
-    #expect(machine.handle(.bytes(1)) == .use(use))
-  }
-
   @Test func `a byte too many ends it, and nothing is used afterwards`() {
     var machine = Machine()
     machine.handle(.begin(bytesMax: .max))
@@ -46,25 +37,6 @@ struct TransferStateMachineTests {
     #expect(machine.handle(.head(.collect, bytesMax: .max)) == .stop)
     #expect(machine.handle(.bytes(1)) == .stop)
     #expect(machine.failure?.code == .connectionLost)
-  }
-
-  @Test func `the next exchange begins clean`() {
-    var machine = Machine()
-    machine.handle(.begin(bytesMax: 1))
-    machine.handle(.head(.collect, bytesMax: 1))
-    machine.handle(.bytes(2))
-    machine.handle(.done)
-    machine.handle(.begin(bytesMax: .max))
-    #expect(machine.failure == nil)
-    #expect(machine.bodyBytes == 0)
-  }
-
-  @Test func `streams may join a body that is kept`() {
-    var machine = Machine()
-    machine.handle(.begin(bytesMax: .max))
-    machine.handle(.head(.collect, bytesMax: .max))
-    #expect(machine.handle(.widen(bytesMax: .max)) == .proceed)
-    #expect(machine.handle(.bytes(1)) == .use(.both))
   }
 
   enum Mistake: String, CaseIterable, Codable, Sendable {

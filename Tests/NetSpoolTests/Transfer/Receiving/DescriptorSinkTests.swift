@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -146,46 +145,6 @@ struct DescriptorSinkTests {
     _ = makeSink(pipe.writeEnd, .owned)
     pipe.forgetWriteEnd()
     #expect(isAtEnd(pipe.readEnd))
-  }
-
-  /// On a worker thread: there SIGPIPE is blocked, as on the loop's.
-  @Test(arguments: [true, false], [true, false])
-  func `a reader that left is a failure`(isSocket: Bool, leavesBeforeOpen: Bool) throws {
-    let worker = loop.makeWorker()
-    let seen = Mutex<CInt?>(nil)
-    let box = Box(seen)
-    worker.run(on: Worker.Lane()) {
-      do {
-        try Self.writeWithoutReader(isSocket, leavesBeforeOpen)
-        return CInt(0)
-      } catch { return (error as? SinkFailure)?.errno ?? -1 }
-    } completion: {
-      box.set($0)
-    }
-    try loop.run { box.value != nil }
-    worker.stop()
-    #expect(box.value == EPIPE)
-  }
-
-  final class Box: Sendable {
-    private let content: Mutex<CInt?>
-    init(_ content: consuming sending Mutex<CInt?>) { self.content = content }
-    func set(_ number: CInt) { content.withLock { $0 = number } }
-    var value: CInt? { content.withLock { $0 } }
-  }
-
-  private static func writeWithoutReader(_ isSocket: Bool, _ leavesBeforeOpen: Bool) throws {
-    var ends: [CInt] = [-1, -1]
-    if isSocket {
-      (ends[0], ends[1]) = try makeSocketPair()
-    } else {
-      try #require(unsafe Glibc.pipe(&ends) == 0)
-    }
-    let sink = DescriptorSink(ends[1], .owned) { _, _ in {} }
-    if leavesBeforeOpen { close(ends[0]) }
-    try sink.open(SinkFixture.head, bytesExpected: nil) {}
-    if !leavesBeforeOpen { close(ends[0]) }
-    _ = try unsafe sink.write([1, 2, 3].span.bytes)
   }
 
   @Test func `a file is written at its position`() throws {

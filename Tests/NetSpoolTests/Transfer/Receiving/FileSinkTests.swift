@@ -140,44 +140,6 @@ struct FileSinkTests {
     worker.stop()
   }
 
-  @Test func `a pending finish calls ready once`() throws {
-    let sink = try makeSink("body")
-    let ready = ReadyCalls()
-    try sink.open(SinkFixture.head, bytesExpected: 3, ready: ready.add)
-    _ = try unsafe sink.write([1, 2, 3].span.bytes)
-    #expect(try sink.finish(nil) == .pending)
-    #expect(try sink.finish(nil) == .pending)
-    try loop.run { ready.count > 0 }
-    #expect(try sink.finish(nil) == .done)
-    #expect(ready.count == 1)
-  }
-
-  @Test(arguments: [3, full * 3])
-  func `what fails on the worker is thrown next`(count: Int) throws {
-    // Given a directory that does not exist
-    let sink = try FileSink(path: directory["missing/body"], worker: worker, pool: pool)
-    let ready = ReadyCalls()
-    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
-    // When the body comes, then a write or the finish throws, and the sink can be closed
-    let failure = #expect(throws: SinkFailure.self) {
-      try loop.feed(sink, SinkFixture.pattern(count), isReady: ready.take)
-      try loop.finish(sink, nil)
-    }
-    #expect(failure?.errno == ENOENT)
-    #expect(failure?.reason == "could not open \(directory.path)/missing/body: there is no such directory")
-    #expect(try sink.finish(SinkFixture.broken) == .done)
-    #expect(directory.names == [])
-  }
-
-  @Test func `a failure wakes a paused transfer`() throws {
-    let sink = try FileSink(path: directory["missing/body"], worker: worker, pool: pool)
-    let ready = ReadyCalls()
-    try sink.open(SinkFixture.head, bytesExpected: nil, ready: ready.add)
-    _ = try unsafe sink.write(SinkFixture.pattern(3 * Self.full).span.bytes)
-    try loop.run { ready.count > 0 }
-    #expect(throws: SinkFailure.self) { try unsafe sink.write([1].span.bytes) }
-  }
-
   @Test(arguments: [5, 2 * full + 1])
   func `appending goes behind what is there`(count: Int) throws {
     try directory.write("body", [1, 2, 3], permissions: 0o600)

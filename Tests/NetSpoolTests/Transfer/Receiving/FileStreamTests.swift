@@ -103,7 +103,8 @@ struct FileStreamTests {
     try folder.write("file", [])
     try folder.link("link", to: folder["file"])
     try await withWire { wire in
-      wire.origin.on("/a", .text("hello"))
+      // So long that it waits for the file
+      wire.origin.on("/a", .pattern(3 << 20))
       let stream = FileDownloadStream(path: folder[target])
       let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
       #expect(error.code == .sinkFailed && error.underlying == .errno(number), "\(error)")
@@ -139,12 +140,14 @@ struct FileStreamTests {
     }
   }
 
-  @Test func `ends without a signal when the pipe has no reader`() async throws {
-    let pipe = try ReaderPipe(reads: false)
+  @Test(arguments: [false, true]) func `ends without a signal when nothing reads`(isSocket: Bool) async throws
+  {
+    let (pipe, pair) = (try ReaderPipe(reads: false), try TestDescriptor.makePair())
     pipe.closeReader()
+    #expect(shutdown(pair.ours.number, Int32(SHUT_RD)) == 0)
     try await withWire { wire in
       wire.origin.on("/a", .pattern(1_000_000))
-      let stream = DescriptorDownloadStream(pipe.writerNumber)
+      let stream = DescriptorDownloadStream(isSocket ? pair.theirs.number : pipe.writerNumber)
       let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
       #expect(error.code == .sinkFailed && error.underlying == .errno(EPIPE), "\(error)")
     }

@@ -113,21 +113,4 @@ struct SinkFanoutTests {
     sink.ready()
     #expect(overs == 1)
   }
-
-  @Test func `abandoning the one that is waited for ends the wait`() {
-    let (mine, stuck) = (TestSink(), TestSink())
-    stuck.room = 0
-    let fanout = SinkFanout()
-    fanout.add(mine, id: 1) { _ in }
-    fanout.add(stuck, id: 2) { _ in }
-    fanout.open(Self.head, bytesExpected: nil)
-    write([1, 2, 3], to: fanout)
-    var isOver = false
-    fanout.finish(nil) { isOver = true }
-    #expect(!isOver)
-    fanout.abandon(2, NetworkError(.cancelled))
-    #expect(isOver)
-    #expect(stuck.calls == ["open", "abandon cancelled"])
-    #expect(mine.calls == ["open", "publish"])
-  }
 }

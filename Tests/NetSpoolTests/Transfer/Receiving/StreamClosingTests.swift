@@ -45,29 +45,6 @@ struct StreamClosingTests {
     check(stream, opens: 0, fails: .connectFailed)
   }
 
-  @Test func `when cancelled in the body`() async throws {
-    let stream = RecordingStream()
-    try await withWire { wire in
-      wire.origin.on("/a", .pattern(10_000).stallAfter(500))
-      let operation = wire.operation("/a").addDownloadStream(stream)
-      operation.onDownloadProgress { [weak operation] _ in operation?.cancel() }
-      let error = try await wire.failure(operation)
-      #expect(error.code == .cancelled)
-    }
-    check(stream, opens: 1, fails: .cancelled)
-  }
-
-  @Test func `when cancelled before it was enqueued`() async throws {
-    let stream = RecordingStream()
-    try await withWire { wire in
-      let operation = wire.operation("/a").addDownloadStream(stream)
-      operation.cancel()
-      let error = try await wire.failure(operation)
-      #expect(error.code == .cancelled)
-    }
-    check(stream, opens: 0, fails: .cancelled)
-  }
-
   @Test func `when the upload source is gone`() async throws {
     let stream = RecordingStream()
     let folder = try TestFolder()
@@ -91,16 +68,6 @@ struct StreamClosingTests {
       #expect(error.code == .uploadSourceFailed)
     }
     #expect(upload.opens.withLock { $0 } == 1 && upload.closes.withLock { $0 } == 1)
-  }
-
-  @Test func `when the engine is closed`() async throws {
-    let stream = RecordingStream()
-    try await withWire { wire in
-      wire.engine.shutDownAndWait(deadline: .seconds(0))
-      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
-      #expect(error.code == .engineClosed)
-    }
-    check(stream, opens: 0, fails: .engineClosed)
   }
 
   @Test func `when its open throws`() async throws {
