@@ -30,14 +30,14 @@ import Testing
     #expect(tool.wait() == .signal(SIGKILL))
   }
 
-  @Test func `a download that is killed twenty times is whole in the end`() throws {
+  @Test func `a download that is killed again and again is whole in the end`() throws {
     let arguments = ["get", "-s", "-C", "-", bench.origin.url("/big"), "-o", bench["big"]]
-    for _ in 0..<20 { try kill(arguments, at: "big.netspool-part") }
+    for _ in 0..<6 { try kill(arguments, at: "big.netspool-part") }
     #expect(FileFacts(path: bench["big"]) == nil)
     let end = try Tool.run(arguments)
     #expect(end.exit == .status(0), "\(end.errors)")
     #expect(DemoFolder.holdsPattern(bench["big"], count: Self.count))
-    #expect(bench.origin.requests.count { $0.header("If-Range") == "\"a\"" } >= 19)
+    #expect(bench.origin.requests.count { $0.header("If-Range") == "\"a\"" } >= 5)
     #expect(FileFacts(path: bench["big.netspool-part"]) == nil)
   }
 

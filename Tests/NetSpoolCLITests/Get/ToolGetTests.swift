@@ -161,8 +161,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "--help", "fetch --help", "cache --help", "cache remove --help", "help get", "demo --help",
-    "doctor --help", "report merge --help", "post --help", "frozen list --help", "frozen thaw --help",
+    "--help", "fetch --help", "help get",
     "-h", "fetch -h", "get -h", "post -h", "frozen -h", "frozen list -h", "frozen show -h", "frozen thaw -h",
     "frozen revive -h", "frozen drop -h", "cache -h", "cache stats -h", "cache empty -h", "cache remove -h",
     "demo -h",

@@ -19,20 +19,6 @@ import Testing
     #expect(try JobBench([]).run().status == .allDone)
   }
 
-  @Test(arguments: [1, 7, 100])
-  func `never exceeds its window`(window: Int) throws {
-    let bench = try JobBench(urls: 0..<300)
-    bench.settings.window = window
-    bench.fetcher.isOpen = false
-    var random = SplitMix64(seed: 1)
-    bench.reactor.duringWait = { _ in
-      bench.fetcher.release(Int.random(in: 1...3, using: &random))
-    }
-    let end = try bench.run()
-    #expect(bench.fetcher.waitingPeak == window)
-    #expect(end.summary.done == 300)
-  }
-
   /// What is not stored would be fetched again by the next run.
   @Test func `nothing starts while the cache is behind`() throws {
     let bench = try JobBench(urls: 0..<10)
@@ -100,27 +86,6 @@ import Testing
 }
 
 @Suite struct FetchJobStoppingTests {
-  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
-  func `the first signal lets what is under way end`(signal: Int32, code: Int32) throws {
-    let bench = try JobBench(urls: 0..<100)
-    bench.settings.window = 20
-    bench.fetcher.isOpen = false
-    bench.fetcher.sentMax = 5
-    try bench.writeFiles()
-    bench.reactor.duringWait = { wait in
-      if wait == 1 { bench.stop.press(signal) } else { bench.fetcher.release(1) }
-    }
-    let end = try bench.run()
-    #expect(end.status == .signal(signal))
-    #expect(end.status.code == code)
-    #expect(end.isPartial)
-    #expect(end.summary.done == 5)
-    #expect(end.summary.cancelled == 15)
-    #expect(bench.fetcher.startCount == 20)
-    #expect(try bench.scratch.text("results.jsonl").split(separator: "\n").count == 5)
-    #expect(try bench.scratch.text("failed.txt").isEmpty)
-  }
-
   @Test func `what only waited is not counted as under way`() throws {
     let bench = try JobBench(urls: 0..<100)
     bench.settings.window = 20
@@ -132,34 +97,6 @@ import Testing
     }
     _ = try bench.run()
     #expect(bench.messages.contains("stopping; waiting for 5 under way (press Ctrl-C again to quit)\n"))
-  }
-
-  @Test func `a resumed job fetches exactly the rest`() throws {
-    let bench = try JobBench((0..<100).map { "http://h/\($0)/same.png" })
-    bench.plan.namesOutputs = true
-    bench.settings.window = 10
-    bench.fetcher.isOpen = false
-    bench.fetcher.sentMax = 3
-    try bench.writeFiles()
-    bench.reactor.duringWait = { wait in
-      if wait == 5 { bench.stop.press(SIGINT) } else { bench.fetcher.release(4) }
-    }
-    let first = try bench.run()
-    bench.results = nil
-    let (path, second) = (bench.scratch["results.jsonl"], try JobBench())
-    second.sources = bench.sources
-    second.plan.namesOutputs = true
-    second.plan.resumes = true
-    second.plan.bytesOfOutput = { _ in FetchOutcome.ok().bytes }
-    second.results = try ResultsWriter.resume(
-      try OutputFile.create(path, keeping: true), after: ResultsReader.markDone(in: path, second.ledger))
-    let end = try second.run()
-    #expect(end.summary.list.resumed == first.summary.done)
-    #expect(end.summary.done == 100 - first.summary.done)
-    #expect(end.status == .allDone)
-    let totals = try ReportMerge(paths: [path], ledger: Ledger()).run()
-    #expect(totals.summary.done == 100)
-    #expect(totals.replaced == 0)
   }
 
   @Test func `a finished file that is gone, or has another length, is fetched again`() throws {
