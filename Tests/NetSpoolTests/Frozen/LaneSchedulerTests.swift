@@ -245,4 +245,59 @@ struct LaneSchedulerTests {
     fixture.scheduler.remove(FrozenID(1))
     #expect(fixture.scheduler.nextExpired(at: Fixture.time(7)) == FrozenID(2))
   }
+
+  /// Whatever happens, a lane keeps its order and its width.
+  @Test(arguments: 0..<20 as Range<UInt64>) func `random events keep order and width`(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var fixture = Fixture()
+    var lanes: [UInt64: Int] = [:]
+    var inFlight: Set<UInt64> = []
+    var next: UInt64 = 1
+    for step in 0..<2_000 {
+      let now = Double(step) / 10
+      switch random.next() % 8 {
+      case 0...2:
+        let lane = Int(random.next() % 5)
+        fixture.add(next, lane: "\(lane)", isUnordered: lane == 4)
+        lanes[next] = lane
+        next += 1
+      case 3, 4:
+        guard let number = inFlight.sorted().randomElement(using: &random) else { continue }
+        inFlight.remove(number)
+        if random.chance(70) {
+          fixture.end(number)
+          lanes[number] = nil
+        } else {
+          fixture.fail(number, at: now, until: now + Double(random.next() % 30))
+        }
+      case 5 where random.chance(5): fixture.scheduler.setOffline()
+      case 6 where random.chance(20): fixture.scheduler.thaw(at: Fixture.time(now)) { 0.5 }
+      case 7:
+        guard let number = lanes.keys.sorted().randomElement(using: &random) else { continue }
+        fixture.scheduler.remove(FrozenID(number))
+        lanes[number] = nil
+        inFlight.remove(number)
+      default: break
+      }
+      for number in fixture.launched(at: now) {
+        let lane = lanes[number]
+        #expect(inFlight.insert(number).inserted)
+        let companions = inFlight.filter { lanes[$0] == lane }
+        #expect(companions.count <= (lane == 4 ? 4 : 1), "seed \(seed), step \(step)")
+        if lane != 4 {
+          #expect(lanes.filter { $0.value == lane }.keys.min() == number, "seed \(seed), step \(step)")
+        }
+      }
+      #expect(fixture.scheduler.inFlight == inFlight.count)
+      #expect(fixture.scheduler.count == lanes.count)
+    }
+    // Then everything goes in the end
+    fixture.scheduler.thaw(at: Fixture.time(10_000)) { 0 }
+    for round in 0..<10_000 where !fixture.scheduler.isEmpty {
+      inFlight.formUnion(fixture.launched(at: 10_000 + Double(round)))
+      for number in inFlight { fixture.end(number) }
+      inFlight = []
+    }
+    #expect(fixture.scheduler.isEmpty)
+  }
 }
