@@ -24,16 +24,17 @@ import Testing
     async throws
   {
     try await withEngine({
-      $0.timeouts.attempt = Self.limit
+      $0.timeouts.attempt = .milliseconds(1_500)
       $0.retry = .attempts(2)
     }) { engine, origin in
       origin.on("/silent", .noAnswer)
       let ending = await engine.end(of: engine.operation(path: "/silent"))
       #expect(ending.code == .timedOut && ending.reason == "total")
       #expect(origin.hits("/silent") == 2)
-      origin.on("/0", .redirect(to: "/1").delay(.milliseconds(400)))
-      origin.on("/1", .text("late").delay(.milliseconds(400)))
-      // The first attempt has the rest of its limit for the second hop, the next one all of it.
+      // In time for a limit that began with the second hop, which has the rest of the first attempt's. The next has all of its own.
+      origin.on("/0", .redirect(to: "/1").delay(.milliseconds(500)))
+      origin.enqueue(.text("too late").delay(.milliseconds(1_250)), for: "/1")
+      origin.on("/1", .text("late"))
       #expect(await engine.end(of: engine.operation(path: "/0")).text == "late")
       #expect(origin.hits("/0") == 1 && origin.hits("/1") == 2)
     }
