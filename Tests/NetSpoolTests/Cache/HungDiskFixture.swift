@@ -8,18 +8,25 @@ import Testing
 /// A disk that a test stops once: whoever reads from it waits until it goes on, or the test has failed anyway.
 final class StoppedDisk: Sendable {
   private let hung = Mutex<Latch?>(nil)
+  private let reads = Mutex(0)
   private let missed = Latch()
 
   /// To be called before each read.
   func pass() {
     guard let latch = hung.withLock({ $0 }) else { return }
+    let isBefore = reads.withLock { reads in
+      reads -= 1
+      return reads >= 0
+    }
+    if isBefore { return }
     missed.open()
     latch.block()
   }
 
   /// Goes on by itself after a minute, so that a loop that waits for it ends its test, which sees that it was not stopped to
-  /// the end.
-  func stop() {
+  /// the end. So many reads come through before.
+  func stop(after count: Int = 0) {
+    reads.withLock { $0 = count }
     hung.withLock { $0 = Latch() }
     Task {
       try? await Task.sleep(for: .seconds(60).patient)

@@ -13,6 +13,29 @@ struct HungDiskTests {
     case redirect, varying, part, unsafe, staleIfError, plain
   }
 
+  @Test func `is not looked at for who asks behind a removal, by one who asked before it`() async throws {
+    try await withStoppableDisk(patience: 60_000_000) { engine, origin, disk, _ in
+      origin.on("/a", cacheable("old"))
+      #expect(await engine.fetch("/a").text == "old")
+      await blocking { engine.cache?.store.flush() }
+      // Given a look that has found its entry, and not yet its body
+      disk.stop(after: 1)
+      let (early, late) = (engine.operation(path: "/a"), engine.operation(path: "/a"))
+      engine.configuration.queue.driver.perform { _ in engine.enqueue(early) }
+      await disk.isMissed()
+      // When it is removed, and somebody asks
+      origin.on("/a", cacheable("new"))
+      await blocking { engine.removeCached(path: "/a") }
+      engine.configuration.queue.driver.perform { _ in engine.enqueue(late) }
+      await engine.settle()
+      #expect(disk.isStopped)
+      disk.goOn()
+      // Then it is not answered with what was there
+      #expect(await late.end().text == "new")
+      #expect(await early.end().text != nil)
+    }
+  }
+
   @Test(arguments: Way.allCases)
   func `is nothing that a loop waits for`(_ way: Way) async throws {
     try await withStoppableDisk { engine, origin, disk, other in

@@ -142,17 +142,29 @@ final class Coalescer {
   /// The leader has asked for something that was changed since, here or in another process with the same
   /// cache.
   private func isOutdated(_ leader: NetworkOperation) -> Bool {
-    guard let transfer = leader.loop.transfer else { return false }
-    let history = leader.loop.history
-    let askedAt = history?.redirects == nil ? transfer.exchange.startedAt : history?.firstStart ?? 0
+    guard let askedAt = askedAt(leader) else { return false }
     if let use = leader.loop.cacheUse,
       use.cache.store.holdsBack(use.question.primaryKey.digest.first, askedAt: askedAt)
     {
       return true
     }
-    if fences.isEmpty { return false }
-    guard let url = try? URLParser.parse(leader.sent.url).pieces else { return false }
+    guard !fences.isEmpty || leader.loop.transfer == nil,
+      let url = try? URLParser.parse(leader.sent.url).pieces
+    else { return false }
+    if leader.loop.transfer == nil, let cache = leader.engine.cache,
+      cache.store.holdsBack(cache.resource(url), askedAt: askedAt)
+    {
+      return true
+    }
     return fences.holdBack(Self.number(url), askedAt: askedAt)
+  }
+
+  /// When it asked its origin, or the store, whose answer is still on its way; nil before.
+  private func askedAt(_ leader: NetworkOperation) -> Microseconds? {
+    if case .look? = leader.currentWait?.reason { return leader.loop.submittedAt }
+    guard let transfer = leader.loop.transfer else { return nil }
+    let history = leader.loop.history
+    return history?.redirects == nil ? transfer.exchange.startedAt : history?.firstStart ?? 0
   }
 
   private static func number(_ resource: URLPieces) -> UInt64 {
