@@ -46,7 +46,7 @@ final class StoppedDisk: Sendable {
 
 /// An engine whose cache lies on a disk that can be stopped, its origin, and another engine of the same queue.
 func withStoppableDisk(
-  patience: Microseconds? = nil,
+  patience: Microseconds = 1_000_000,
   _ body: (NetworkEngine, ScriptedOrigin, StoppedDisk, NetworkEngine) async throws -> Void
 ) async throws {
   let (folder, disk) = (try TestFolder(), StoppedDisk())
@@ -54,7 +54,7 @@ func withStoppableDisk(
   let store = try folder.open { settings in
     settings.onDisk = { disk.pass() }
     settings.match = EngineCache.match
-    if let patience { settings.lookPatience = patience }
+    settings.lookPatience = patience
   }
   try await withEngine { engine, origin in
     try engine.useCache(.init(directory: folder.path))

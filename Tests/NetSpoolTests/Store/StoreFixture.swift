@@ -8,6 +8,8 @@ extension TestFolder {
   func open(_ change: (inout CacheStoreSettings) -> Void = { _ in }) throws -> CacheStore {
     var settings = CacheStoreSettings(directory: path)
     settings.bytesMax = 64 << 20
+    // A busy machine is no disk that hangs
+    settings.lookPatience = 60_000_000
     change(&settings)
     return try CacheStore.open(settings)
   }

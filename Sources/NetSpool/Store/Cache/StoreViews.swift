@@ -17,11 +17,10 @@ struct StoreViews: ~Copyable {
 }
 
 extension CacheStoreCore {
-  /// How long a lookup waits for those that came before it. One takes a microsecond, unless the disk hangs.
-  private static let viewsPatience: Microseconds = 1_000_000
   private static let yieldsMax = 100
 
-  /// Looks into the file, or does not: nil when others have been at it for too long, and wait for the disk.
+  /// Looks into the file, or does not: nil when others have been at it for too long (`lookPatience`), and wait for the disk. A
+  /// look takes a microsecond else.
   func withViews<Result>(_ body: (inout sending StoreViews) -> sending Result) -> sending Result? {
     var (until, rounds): (Microseconds, Int) = (0, 0)
     while true {
@@ -31,7 +30,7 @@ extension CacheStoreCore {
       }
       if areViewsStuck.load(ordering: .relaxed) { return nil }
       let now = MonotonicClock.now
-      if until == 0 { until = now + Self.viewsPatience }
+      if until == 0 { until = now + settings.lookPatience }
       if now >= until {
         areViewsStuck.store(true, ordering: .relaxed)
         return nil
