@@ -7,18 +7,17 @@ import Testing
 
 /// A disk that a test stops once: whoever reads from it waits until it goes on, or the test has failed anyway.
 final class StoppedDisk: Sendable {
-  private let hung = Mutex<Latch?>(nil)
-  private let reads = Mutex(0)
+  private let hung = Mutex<(latch: Latch, readsBefore: Int)?>(nil)
   private let missed = Latch()
 
   /// To be called before each read.
   func pass() {
-    guard let latch = hung.withLock({ $0 }) else { return }
-    let isBefore = reads.withLock { reads in
-      reads -= 1
-      return reads >= 0
+    let latch: Latch? = hung.withLock { hung in
+      guard let (latch, reads) = hung else { return nil }
+      hung?.readsBefore -= 1
+      return reads > 0 ? nil : latch
     }
-    if isBefore { return }
+    guard let latch else { return }
     missed.open()
     latch.block()
   }
@@ -26,8 +25,7 @@ final class StoppedDisk: Sendable {
   /// Goes on by itself after a minute, so that a loop that waits for it ends its test, which sees that it was not stopped to
   /// the end. So many reads come through before.
   func stop(after count: Int = 0) {
-    reads.withLock { $0 = count }
-    hung.withLock { $0 = Latch() }
+    hung.withLock { $0 = (Latch(), count) }
     Task {
       try? await Task.sleep(for: .seconds(60).patient)
       goOn()
@@ -35,7 +33,7 @@ final class StoppedDisk: Sendable {
     }
   }
 
-  func goOn() { hung.withLock { $0.take() }?.open() }
+  func goOn() { hung.withLock { $0.take() }?.latch.open() }
 
   /// It is stopped still: what has ended meanwhile did not wait for it.
   var isStopped: Bool { hung.withLock { $0 != nil } }

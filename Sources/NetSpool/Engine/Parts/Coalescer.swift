@@ -143,20 +143,17 @@ final class Coalescer {
   /// cache.
   private func isOutdated(_ leader: NetworkOperation) -> Bool {
     guard let askedAt = askedAt(leader) else { return false }
-    if let use = leader.loop.cacheUse,
-      use.cache.store.holdsBack(use.question.primaryKey.digest.first, askedAt: askedAt)
-    {
+    let use = leader.loop.cacheUse
+    if let use, use.cache.store.holdsBack(use.question.primaryKey.digest.first, askedAt: askedAt) {
       return true
     }
-    guard !fences.isEmpty || leader.loop.transfer == nil,
-      let url = try? URLParser.parse(leader.sent.url).pieces
-    else { return false }
-    if leader.loop.transfer == nil, let cache = leader.engine.cache,
-      cache.store.holdsBack(cache.resource(url), askedAt: askedAt)
-    {
-      return true
+    // A look that is under way makes no use of the cache yet.
+    let cache = use == nil ? leader.engine.cache : nil
+    guard !fences.isEmpty || cache != nil, let url = try? URLParser.parse(leader.sent.url).pieces else {
+      return false
     }
     return fences.holdBack(Self.number(url), askedAt: askedAt)
+      || cache.map { $0.store.holdsBack($0.resource(url), askedAt: askedAt) } == true
   }
 
   /// When it asked its origin, or the store, whose answer is still on its way; nil before.
