@@ -147,10 +147,10 @@ extension NetworkEngine {
   }
 
   /// Delivers the end of an operation that ended without the loop. Many that end in a row share one hop to the delivery target: those that
-  /// end while it delivers go along.
+  /// end while it delivers go along. The queue is not idle until then.
   func deliverSoon(_ operation: NetworkOperation) {
     if driver.isOfParent { return deliverLate { operation.deliverEnd() } }
-    let isFetched = ended.add(operation)
+    let isFetched = ended.add(operation) { driver.retain() }
     if !isFetched { deliverLate { [self] in deliverEnded() } }
   }
 
@@ -160,7 +160,7 @@ extension NetworkEngine {
     for _ in 0..<Self.batchesMax {
       if isBurst { ended.awaitNext() }
       ended.take(into: &batch)
-      if batch.isEmpty { return }
+      if batch.isEmpty { return driver.release() }
       if batch.count > 1 { isBurst = true }
       for operation in batch {
         operation.deliverEnd()
@@ -188,9 +188,10 @@ final class EndedOperations: Sendable {
   private let state = BusyMutex(State())
   private let hasSome = Atomic(false)
 
-  /// True when a delivery is on its way already, which takes this one along.
-  func add(_ operation: NetworkOperation) -> Bool {
+  /// True when a delivery is on its way already, which takes this one along; else it is about to begin.
+  func add(_ operation: NetworkOperation, begin: () -> Void) -> Bool {
     state.withLock { state in
+      if !state.isFetched { begin() }
       state.operations.append(operation)
       hasSome.store(true, ordering: .relaxed)
       defer { state.isFetched = true }

@@ -36,6 +36,26 @@ struct HitDeliveryTests {
     }
   }
 
+  @Test(arguments: Target.allCases) func `the queue is not idle before its closure has run`(_ target: Target)
+    async throws
+  {
+    try await withHeld(engine: { $0.delivery = target.delivery(DispatchQueue(label: "own")) }) { engine, _ in
+      let queue = engine.configuration.queue
+      let (latch, ran) = (Latch(), Counter())
+      let operation = engine.operation(path: "/a")
+      operation.onCompletion { _ in
+        latch.block()
+        ran.add()
+      }
+      engine.enqueue(operation)
+      let isIdleTooEarly = await queue.drain(deadline: .milliseconds(20))
+      #expect(!isIdleTooEarly)
+      latch.open()
+      #expect(await queue.drain(deadline: .seconds(60)))
+      #expect(ran.value == 1)
+    }
+  }
+
   @Test func `answers that were found last are found again without a search, however many share a place`()
     async throws
   {
