@@ -28,7 +28,7 @@ extension NetworkEngine {
   /// stands in <doc:Threads>.
   public struct Budgets: Sendable, Hashable {
     /// Final events that its closures have not seen, one with a body in memory counting as one more for each 64 KiB of it;
-    /// 4,096. Beyond it the engine starts nothing new.
+    /// 4,096. Beyond it the engine starts nothing new, and fresh hits wait as well.
     public internal(set) var deliveries = NetworkBudget()
     /// Operations that only wait for their streams; 256. Beyond it the engine starts none with streams.
     public internal(set) var streams = NetworkBudget()
@@ -49,7 +49,7 @@ extension NetworkEngine {
     var budgets = Budgets()
     if driver.isOfParent { return budgets }
     budgets.deliveries = counters.deliveries.report(heldMax: EngineRooms.undeliveredMax)
-    budgets.deliveries.held = undelivered.load(ordering: .relaxed)
+    budgets.deliveries.held = eventsHeld
     budgets.streams = counters.streams.report(heldMax: EngineRooms.streamsMax)
     budgets.names = counters.names.report(heldMax: NameResolver.perAskerMax)
     budgets.cacheWrites = cache?.store.budget

@@ -50,7 +50,7 @@ extension NetworkEngine {
     driver.performEverywhere { $0.coalescer.fenceAll() }
   }
 
-  /// Removes all that has come from its origin, or was confirmed by it, at least so long ago, in all scopes; zero means all. Not
+  /// Removes all that has come from its origin, or was confirmed by it, at least so long ago, in all scopes; zero or less: all. Not
   /// served from now on; blocks until the disk knows, as `emptyCache()` does. Many entries are taken out of it afterwards.
   public func removeCached(olderThan age: Duration) {
     guard let cache else { return }

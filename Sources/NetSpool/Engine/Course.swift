@@ -5,7 +5,7 @@ internal import Synchronization
 enum Step {
   // Before the exchange, in the order in which they are taken.
 
-  /// Comes into the queue, unless its user holds it or it is to be frozen.
+  /// Comes into the queue, unless its user holds it, it is to be frozen, or the closures of its engine are behind.
   case enter
   /// Looks for an equal request to share with: of the same URL, method and fields, as the same user, with the same cache policy
   /// and redirects, where `egress` still allows it. `isAsked`: the cache has been asked before.
@@ -163,7 +163,9 @@ extension Scheduler {
 
   private func enter(_ operation: NetworkOperation, _ request: NetworkRequest) -> Step {
     if operation.loop.isHeld { return .pause }
-    return request.isFreezable ? .freeze : .share(isAsked: false)
+    if request.isFreezable { return .freeze }
+    // Before others share with it, who need not wait for its engine's closures.
+    return seats.deliveryWait(operation, then: .enter).map { .wait($0) } ?? .share(isAsked: false)
   }
 
   /// Follows an equal request; false when its body is already gone by.

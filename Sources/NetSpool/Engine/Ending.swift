@@ -313,17 +313,24 @@ extension NetworkOperation {
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
     if duties.isLinked { leaveDependencies() }
     if duties.hasStreams { perform { [self] in $0.closeUnusedStreams(self, outcome) } }
-    duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self)
+    duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self, outcome.weight)
   }
 
   /// Any thread: it never reached the loop.
   func refuse(_ failure: NetworkError) { end(with: .failure(failure)) }
 
-  /// Any thread: ends it with an answer that needed no loop. False when it must go there: it has streams to feed,
-  /// others to wait for, or has been cancelled.
-  func finish(_ outcome: Outcome) -> Bool {
-    guard !engine.isClosed.load(ordering: .acquiring) else { return false }
-    return end(with: outcome) { $0.streams.isEmpty && $0.dependencies.isEmpty }
+  /// Any thread: ends it with what the cache has for it, which needs no loop. False when it must go there: it has streams
+  /// to feed, others or closures of its engine to wait for, or has been cancelled.
+  func finish(_ answer: Outcome, from cache: EngineCache) -> Bool {
+    if engine.isClosed.load(ordering: .acquiring) { return false }
+    let hasRoom = engine.roomToDeliver > 0
+    return end(with: answer) { shared in
+      guard shared.streams.isEmpty, shared.dependencies.isEmpty, hasRoom || shared.isAwaited,
+        case .success(let response) = answer
+      else { return false }
+      cache.didServe(response.body.count)
+      return true
+    }
   }
 
   /// Takes the streams, which are the loop's from now on.

@@ -48,7 +48,9 @@ struct EngineRooms {
   /// Some of them were not looked at since.
   private var isUrgent = false
   /// For a place that is not there for engines that have none: of all engines.
-  let crowded = WaitList()
+  let crowded: WaitList
+
+  init(places: BudgetCounter) { crowded = WaitList(countedBy: places) }
 
   /// True when no engine has a stream that is not done, and nothing waits.
   var isEmpty: Bool { rooms.isEmpty && crowded.isEmpty }
@@ -224,30 +226,35 @@ extension NetworkEngine {
     undelivered.add(weight, ordering: .relaxed)
   }
 
+  /// Final events that its closures have not seen, by weight.
+  var eventsHeld: Int { undelivered.load(ordering: .sequentiallyConsistent) + ended.held }
+
+  /// How many more may be on their way; below nothing where large bodies, refusals and ends of what ran came on top.
+  var roomToDeliver: Int { EngineRooms.undeliveredMax - eventsHeld }
+
   /// Loop thread: true when user closures keep up. Otherwise the loop hears of it when half of them have run.
   func checkRoomToDeliver() -> Bool {
-    if undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax { return true }
+    if roomToDeliver > 0 { return true }
     isWaitingForRoom.store(true, ordering: .sequentiallyConsistent)
     guard hasCaughtUp else { return false }
     isWaitingForRoom.store(false, ordering: .sequentiallyConsistent)
     return true
   }
 
-  /// Loop thread: how many more final events may be on their way.
-  fileprivate var roomToDeliver: Int { EngineRooms.undeliveredMax - undelivered.load(ordering: .relaxed) }
-
-  private var hasCaughtUp: Bool {
-    undelivered.load(ordering: .sequentiallyConsistent) <= EngineRooms.undeliveredMax / 2
-  }
+  private var hasCaughtUp: Bool { eventsHeld <= EngineRooms.undeliveredMax / 2 }
 
   /// The delivery target: a final event has been seen.
   func didDeliver(_ weight: Int) {
     undelivered.subtract(weight, ordering: .sequentiallyConsistent)
+    wakeIfCaughtUp()
+    driver.didDeliver()
+  }
+
+  func wakeIfCaughtUp() {
     if isWaitingForRoom.load(ordering: .sequentiallyConsistent), hasCaughtUp,
       isWaitingForRoom.exchange(false, ordering: .sequentiallyConsistent)
     {
       driver.performEverywhere(of: QueueDriver.Command.house) { [self] in $0.seats.rooms.didFree(self) }
     }
-    driver.didDeliver()
   }
 }

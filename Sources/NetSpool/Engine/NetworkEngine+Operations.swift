@@ -148,9 +148,9 @@ extension NetworkEngine {
 
   /// Delivers the end of an operation that ended without the loop. Many that end in a row share one hop to the delivery target: those that
   /// end while it delivers go along. The queue is not idle until then.
-  func deliverSoon(_ operation: NetworkOperation) {
+  func deliverSoon(_ operation: NetworkOperation, _ weight: Int) {
     if driver.isOfParent { return deliverLate { operation.deliverEnd() } }
-    let isFetched = ended.add(operation) { driver.retain() }
+    let isFetched = ended.add(operation, weight) { driver.retain() }
     if !isFetched { deliverLate { [self] in deliverEnded() } }
   }
 
@@ -160,6 +160,7 @@ extension NetworkEngine {
     for _ in 0..<Self.batchesMax {
       if isBurst { ended.awaitNext() }
       ended.take(into: &batch)
+      wakeIfCaughtUp()
       if batch.isEmpty { return driver.release() }
       if batch.count > 1 { isBurst = true }
       for operation in batch {
@@ -181,29 +182,38 @@ extension NetworkEngine {
 final class EndedOperations: Sendable {
   private struct State {
     var operations: [NetworkOperation] = []
+    var weight = 0
     /// A delivery is on its way to the target, or there.
     var isFetched = false
   }
 
   private let state = BusyMutex(State())
   private let hasSome = Atomic(false)
+  private let undelivered = Atomic(0)
+
+  /// What counts of the engine's final events: those taken last included, until the next are.
+  var held: Int { undelivered.load(ordering: .sequentiallyConsistent) }
 
   /// True when a delivery is on its way already, which takes this one along; else it is about to begin.
-  func add(_ operation: NetworkOperation, begin: () -> Void) -> Bool {
+  func add(_ operation: NetworkOperation, _ weight: Int, begin: () -> Void) -> Bool {
     state.withLock { state in
       if !state.isFetched { begin() }
       state.operations.append(operation)
+      state.weight += weight
+      undelivered.store(undelivered.load(ordering: .relaxed) + weight, ordering: .relaxed)
       hasSome.store(true, ordering: .relaxed)
       defer { state.isFetched = true }
       return state.isFetched
     }
   }
 
-  /// Leaves the emptied buffer in exchange.
+  /// Leaves the emptied buffer, all of which has been delivered, in exchange.
   func take(into batch: inout [NetworkOperation]) {
     state.withLock { state in
       swap(&state.operations, &batch)
       state.isFetched = !batch.isEmpty
+      undelivered.store(state.weight, ordering: .sequentiallyConsistent)
+      state.weight = 0
       hasSome.store(false, ordering: .relaxed)
     }
   }

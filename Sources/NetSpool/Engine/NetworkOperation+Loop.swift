@@ -276,9 +276,11 @@ extension NetworkOperation {
 
   private func submit(_ ready: NetworkRequest, hasStreams: Bool) {
     beginTrace(ready)
-    let look = engine.cache?.look(for: ready, answering: !hasStreams)
-    if let outcome = look?.answer, finish(outcome) { return }
-    if let asked = look?.asked, !asked.isEmpty { shared.withLock { $0.asked = asked } }
+    if let cache = engine.cache {
+      let look = cache.look(for: ready, answering: !hasStreams)
+      if let answer = look.answer, finish(answer, from: cache) { return }
+      if !look.asked.isEmpty { shared.withLock { $0.asked = look.asked } }
+    }
     if let failure = engine.submit(self) { refuse(failure.about(ready.url)) }
   }
 

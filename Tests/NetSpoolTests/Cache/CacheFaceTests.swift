@@ -51,6 +51,32 @@ struct CacheFaceTests {
     }
   }
 
+  @Test func `statistics count all who shared a confirmation, and a hit that waited once`() async throws {
+    try await withCache { engine, origin, clock in
+      origin.on("/a", Self.lasting("12345").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      clock.advance(seconds: 200)
+      origin.on("/a", .status(304))
+      origin.hold("/a")
+      let sharers = (1...3).map { _ in engine.start("/a") }
+      #expect(await origin.waitForWaiting("/a", 1))
+      await engine.settle()
+      origin.release("/a")
+      for sharer in sharers { #expect(await sharer.end().response?.source == .revalidated) }
+      let shared = try #require(engine.cacheStatistics)
+      #expect(shared.served == 3 && shared.validations == 1 && shared.bytesSaved == 15, "\(shared)")
+      // What waits for others asks the cache before and behind.
+      origin.on("/b", Self.lasting("b"))
+      _ = await engine.fetch("/b")
+      let first = engine.operation(path: "/b")
+      let second = engine.operation(path: "/b").addDependency(first)
+      engine.enqueue(second)
+      engine.enqueue(first)
+      #expect(await second.end().response?.source == .cache)
+      #expect(engine.cacheStatistics?.served == 5)
+    }
+  }
+
   @Test func `of a body that was not served nothing was saved`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/a", Self.lasting("0123456789").header("ETag", "\"a\""))

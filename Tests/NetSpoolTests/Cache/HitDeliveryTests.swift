@@ -56,6 +56,23 @@ struct HitDeliveryTests {
     }
   }
 
+  @Test func `behind a handler that blocks so many are on their way, and the others wait`() async throws {
+    try await withHeld { engine, origin in
+      let (latch, seen) = (Latch(), Counter())
+      engine.enqueue(engine.operation(path: "/a").onCompletion { _ in latch.block() })
+      for _ in 1...10_000 { engine.enqueue(engine.operation(path: "/a").onCompletion { _ in seen.add() }) }
+      await engine.settle()
+      let budget = engine.budgets.deliveries
+      #expect(budget.held == 4_096 && budget.waiting == 10_001 - 4_096 && seen.value == 0, "\(budget)")
+      let awaited = try await engine.response(for: NetworkRequest(url: origin.url("/a")))
+      #expect(awaited.source == .cache)
+      latch.open()
+      #expect(await engine.configuration.queue.drain(deadline: .seconds(60)))
+      #expect(seen.value == 10_000 && origin.requestCount == 1)
+      #expect(engine.budgets.deliveries.held == 0 && engine.budgets.deliveries.waiting == 0)
+    }
+  }
+
   @Test func `answers that were found last are found again without a search, however many share a place`()
     async throws
   {

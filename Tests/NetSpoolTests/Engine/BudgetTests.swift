@@ -108,6 +108,32 @@ struct BudgetTests {
     }
   }
 
+  /// What waits so that another engine has a place waits for one as well.
+  @Test func `beside another engine all that are cancelled went without a place, too`() async throws {
+    let another = try ScriptedOrigin()
+    try await withEngine(queue: { $0.maximumConcurrent = 4 }) { engine, origin in
+      let queue = engine.configuration.queue
+      let other = try NetworkEngine(to: another, on: queue)
+      origin.hold("/")
+      another.on("/", .text("ok"))
+      another.hold("/")
+      let operations = (0..<1_000).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
+      engine.enqueue(operations)
+      #expect(await origin.waitForWaiting("/", 4))
+      let guest = other.start("/")
+      #expect(await another.waitForWaiting("/", 1))
+      await engine.settle()
+      #expect(queue.budgets.places.waiting == 996)
+      engine.cancelAll()
+      for operation in operations { #expect(await operation.end().code == .cancelled) }
+      await engine.settle()
+      let places = queue.budgets.places
+      #expect(places.refused == 996 && places.waiting == 0 && places.held == 1, "\(places)")
+      another.release("/")
+      #expect(await guest.end().text == "ok")
+    }
+  }
+
   @Test func `origins that are remembered are counted`() async throws {
     try await withEngine { engine, origin in
       origin.on("/", .text("ok"))

@@ -131,7 +131,7 @@ struct CacheBridge {
       withBody: method != .head, lifetime: request.cacheLifetime?.seconds
     )
     response.select(selection, of: held.stored, parts)
-    if !operation.loop.isRefresh { cache.didServe(response.body.count) }
+    operation.forEachRecipient { if !$0.loop.isRefresh { $0.engine.cache?.didServe(response.body.count) } }
     if source == .revalidated { cache.didValidate() }
     response.metrics.redirects = operation.loop.history?.redirects?.hops ?? 0
     return response

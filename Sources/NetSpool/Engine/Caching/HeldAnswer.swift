@@ -113,7 +113,6 @@ extension EngineCache {
     if brings { remember(held, question, url: request.url) }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
-    didServe(response.body.count)
     return FirstLook(answer: .success(response))
   }
 
@@ -172,7 +171,6 @@ extension EngineCache {
     guard let recent = recent[url], recent.stored.isFresh(at: now),
       let body = store.lookup(recent.key, again: recent.place, recent.body)
     else { return nil }
-    didServe(body.count)
     let age = recent.stored.age(at: now)
     return NetworkResponse(
       recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url,

@@ -7,7 +7,7 @@ final class Seats {
   /// The number of exchanges that the process has descriptors for.
   @safe @exclusivity(unchecked) private var descriptors = DescriptorWidth()
   /// The streams and final events of each engine, and what waits for them.
-  @safe @exclusivity(unchecked) var rooms = EngineRooms()
+  @safe @exclusivity(unchecked) var rooms: EngineRooms
   /// The places of all loops; nil where this one has them.
   private let width: SharedWidth?
   /// Engines that wait and have nothing under way, and places that were lent to such.
@@ -30,6 +30,7 @@ final class Seats {
 
   init(_ context: LoopContext, _ settings: NetworkQueue.Configuration) {
     self.context = context
+    rooms = EngineRooms(places: context.port.loop.places)
     width = context.port.driver.width
     // Of several loops each takes what it needs.
     context.queue.maximumConcurrent = width == nil ? settings.maximumConcurrent : 0
@@ -96,6 +97,12 @@ final class Seats {
       return nil
     }
     return rooms.list(of: operation.engine, forStreams: hasRoom)
+  }
+
+  /// The wait of one whose engine starts nothing new, as its closures are behind.
+  func deliveryWait(_ operation: NetworkOperation, then next: Step) -> Wait? {
+    if operation.engine.checkRoomToDeliver() { return nil }
+    return Wait(.room, in: rooms.list(of: operation.engine, forStreams: false), then: next)
   }
 
   /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
