@@ -79,12 +79,11 @@ final class Tool: Sendable {
     }
   }
 
-  /// The program: $NETSPOOL_TOOL, or the one that `swift build -c release` has made of what stands in Sources now, which starts
-  /// in a fifth of the time, or the one beside the test bundle.
+  /// The program: the one that `swift build -c release` has made of what stands in Sources now, which starts in a fifth of the
+  /// time, or the one beside the test bundle.
   static func path() throws -> String { try found.get() }
 
   private static let found = Result {
-    if let tool = unsafe getenv("NETSPOOL_TOOL") { return unsafe String(cString: tool) }
     let folder = try Tool.folder()
     let (own, optimised) = (folder + "/netspool", folder + "/../release/netspool")
     let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
