@@ -61,6 +61,11 @@ public struct NetworkResponse: Sendable {
     set { parts[0].body = newValue }
   }
 
+  // Without a copy of it, which costs a hit more than to count.
+  var bodyCount: Int { parts[0].body.count }
+  var bodyBytesHeld: Int { parts[0].body.bytesHeld }
+  var isOfError: Bool { parts[0].head.status >= 400 }
+
   /// Its source.
   public internal(set) var source: Source {
     get { parts[0].source }

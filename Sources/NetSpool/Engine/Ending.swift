@@ -320,15 +320,12 @@ extension NetworkOperation {
   func refuse(_ failure: NetworkError) { end(with: .failure(failure)) }
 
   /// Any thread: ends it with what the cache has for it, which needs no loop. False when it must go there: it has streams
-  /// to feed, others or closures of its engine to wait for, or has been cancelled.
-  func finish(_ answer: Outcome, from cache: EngineCache) -> Bool {
-    if engine.isClosed.load(ordering: .acquiring) { return false }
-    let hasRoom = engine.roomToDeliver > 0
+  /// to feed, others to wait for, or has been cancelled.
+  func finish(_ answer: Outcome, _ bytes: Int, from cache: EngineCache) -> Bool {
+    guard !engine.isClosed.load(ordering: .acquiring) else { return false }
     return end(with: answer) { shared in
-      guard shared.streams.isEmpty, shared.dependencies.isEmpty, hasRoom || shared.isAwaited,
-        case .success(let response) = answer
-      else { return false }
-      cache.didServe(response.body.count)
+      guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
+      cache.didServe(bytes)
       return true
     }
   }
@@ -390,8 +387,7 @@ extension Scheduler {
 extension NetworkOperation.Outcome {
   /// For how many events it counts while its closures have not seen it: a large body is as much as many.
   fileprivate var weight: Int {
-    guard case .success(let response) = self, case .bytes(let bytes) = response.body.storage else { return 1 }
-    return 1 + bytes.count >> 16
+    if case .success(let response) = self { 1 + response.bodyBytesHeld >> 16 } else { 1 }
   }
 
   /// What users are told: an operation whose request stays on the disk is frozen.

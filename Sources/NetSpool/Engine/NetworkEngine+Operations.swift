@@ -43,7 +43,7 @@ extension NetworkEngine {
       failure.response = failure.response ?? response
       return .failure(failure)
     }
-    guard response.head.status >= 400, !isSuccess else { return outcome }
+    guard response.isOfError, !isSuccess else { return outcome }
     return .failure(NetworkError(status: response))
   }
 

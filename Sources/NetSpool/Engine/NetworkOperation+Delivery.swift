@@ -103,7 +103,6 @@ extension NetworkOperation {
       self.outcome = outcome
       isRepetition = shared.isRepetition
       state = shared.state
-      shared.outcome = outcome
       shared.isDelivered = true
       swap(&handlers, &shared.handlers)
     }
@@ -153,12 +152,18 @@ extension NetworkOperation {
         judged = (ended, shared.demand, shared.isSuccess)
         return nil
       }
-      let outcome = engine.judge(ended, isSuccess: shared.isSuccess)
-      return FinalEvent(own(outcome, shared.changed?.request ?? original), of: &shared)
+      if case .success(let response) = ended, !response.isOfError { return FinalEvent(ended, of: &shared) }
+      let outcome = own(
+        engine.judge(ended, isSuccess: shared.isSuccess), shared.changed?.request ?? original)
+      shared.outcome = outcome
+      return FinalEvent(outcome, of: &shared)
     }
     guard let judged else { return known }
     let outcome = own(judge(judged.outcome, judged.demand, isSuccess: judged.isSuccess), request)
-    return shared.withLock { FinalEvent(outcome, of: &$0) }
+    return shared.withLock { shared in
+      shared.outcome = outcome
+      return FinalEvent(outcome, of: &shared)
+    }
   }
 
   /// An error can say what was sent.

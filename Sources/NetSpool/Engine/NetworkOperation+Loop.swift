@@ -276,10 +276,13 @@ extension NetworkOperation {
 
   private func submit(_ ready: NetworkRequest, hasStreams: Bool) {
     beginTrace(ready)
-    if let cache = engine.cache {
-      let look = cache.look(for: ready, answering: !hasStreams)
-      if let answer = look.answer, finish(answer, from: cache) { return }
-      if !look.asked.isEmpty { shared.withLock { $0.asked = look.asked } }
+    // Beyond what its engine's closures may have before them the loop looks, when it has room.
+    if let cache = engine.cache, engine.roomToDeliver > 0 || shared.withLock({ $0.isAwaited }) {
+      switch cache.look(for: ready, answering: !hasStreams) {
+      case .answer(let response, let bytes): if finish(.success(response), bytes, from: cache) { return }
+      case .asked(let asked): shared.withLock { $0.asked = asked }
+      case .nothing: break
+      }
     }
     if let failure = engine.submit(self) { refuse(failure.about(ready.url)) }
   }

@@ -47,17 +47,12 @@ extension NetworkResponse {
 }
 
 /// What the thread that enqueues has found out.
-struct FirstLook {
-  /// Boxed as it will be kept: the response itself is large.
-  var answer: NetworkOperation.Outcome?
-  /// What the loop then need not make again: none, or one in a box that a hit does not need.
-  var asked: [AskedCache] = []
-
-  init(answer: NetworkOperation.Outcome? = nil) { self.answer = answer }
-
-  init(_ question: CacheQuestion, _ found: AskedCache.Found? = nil) {
-    asked = [AskedCache(question: question, found: found)]
-  }
+enum FirstLook {
+  /// With the number of bytes of its body.
+  case answer(NetworkResponse, bytes: Int)
+  /// What the loop then need not make again: one, in the box that keeps it.
+  case asked([AskedCache])
+  case nothing
 }
 
 /// What the thread that enqueues has asked the cache.
@@ -86,34 +81,34 @@ extension EngineCache {
   /// - Parameter answering: false where the loop must answer, from what is found here: it feeds streams.
   func look(for request: NetworkRequest, answering: Bool) -> FirstLook {
     let brings = answering && bringsURLOnly(request)
-    if brings, let response = lookAgain(for: request.url) { return FirstLook(answer: .success(response)) }
+    if brings, let (response, bytes) = lookAgain(for: request.url) { return .answer(response, bytes: bytes) }
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
-    else { return FirstLook() }
+    else { return .nothing }
     let url = request.url.utf8.span
     guard
       let question = question(
         request, method: .get, origin: url.extracting(first: originBytes),
         target: url.extracting(droppingFirst: originBytes), own: request.headers,
         from: sender(own: request.headers, request.credentials, to: url.extracting(first: originBytes)))
-    else { return FirstLook() }
+    else { return .nothing }
     // Whoever brings conditions, or asks for parts, is answered by the loop; and a loop's own thread does not wait for the
     // disk.
     if question.request.isOwn || comparesBytes(question, request) || SystemThread.isOurs {
-      return FirstLook(question)
+      return .asked([AskedCache(question: question, found: nil)])
     }
     let mark = store.mark
     guard var held = held(for: question) else {
-      return FirstLook(question, AskedCache.Found(held: [], mark: mark))
+      return .asked([AskedCache(question: question, found: AskedCache.Found(held: [], mark: mark))])
     }
     let now = now
     guard answering, answers(held, question, now) else {
-      return FirstLook(question, AskedCache.Found(held: [held], mark: mark))
+      return .asked([AskedCache(question: question, found: AskedCache.Found(held: [held], mark: mark))])
     }
     if brings { remember(held, question, url: request.url) }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
-    return FirstLook(answer: .success(response))
+    return .answer(response, bytes: response.bodyCount)
   }
 
   /// Without the loop: where a redirect leads, it must find out.
@@ -166,15 +161,16 @@ extension EngineCache {
   }
 
   /// The first look again, at what it found before.
-  private func lookAgain(for url: String) -> NetworkResponse? {
+  private func lookAgain(for url: String) -> (NetworkResponse, bytes: Int)? {
     let now = now
     guard let recent = recent[url], recent.stored.isFresh(at: now),
       let body = store.lookup(recent.key, again: recent.place, recent.body)
     else { return nil }
-    let age = recent.stored.age(at: now)
-    return NetworkResponse(
-      recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url,
-      age: age, isStale: false)
+    let (age, bytes) = (recent.stored.age(at: now), body.count)
+    let response = NetworkResponse(
+      recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url, age: age,
+      isStale: false)
+    return (response, bytes)
   }
 
   /// Which of several variants it is would have to be found out each time.
