@@ -45,13 +45,8 @@ import Testing
   /// Five engines fill all that several may have; the rest is for who has none.
   @Test func `a name is found for one engine while names of five others hang`() async throws {
     try await withHangingNames { queue, origin, hangs in
-      var configuration = NetworkEngine.Configuration()
-      configuration.queue = queue
-      // However long it takes until all of them hang
-      configuration.timeouts.connect = .seconds(120)
-      configuration.timeouts.total = nil
-      let engines = try (0..<5).map { _ in try NetworkEngine(configuration: configuration) }
-      let other = try NetworkEngine(configuration: configuration)
+      let engines = try (0..<5).map { _ in try NetworkEngine(on: queue) }
+      let other = try NetworkEngine(on: queue)
       var operations: [NetworkOperation] = []
       for (number, engine) in engines.enumerated() {
         let mine = (0..<30).map {

@@ -97,12 +97,13 @@ extension NetworkEngine {
     try self.init(host: "127.0.0.1", configuration: configuration)
   }
 
-  /// With settings that are the usual ones but for the queue and what is changed.
+  /// With settings that are the usual ones but for the queue, patience, and what is changed.
   convenience init(
     host: String? = nil, on queue: NetworkQueue, _ configure: (inout Configuration) -> Void = { _ in }
   ) throws(NetworkError) {
     var configuration = Configuration()
     configuration.queue = queue
+    configuration.timeouts = .patient
     configure(&configuration)
     try self.init(host: host, configuration: configuration)
   }
