@@ -61,9 +61,9 @@ public struct NetworkResponse: Sendable {
     set { parts[0].body = newValue }
   }
 
-  // Without a copy of it, which costs a hit more than to count.
+  // Asked of each answer: a copy of its body or head would cost a hit more than the question.
   var bodyCount: Int { parts[0].body.count }
-  var bodyBytesHeld: Int { parts[0].body.bytesHeld }
+  var bodyBytesInMemory: Int { parts[0].body.isInMemory ? bodyCount : 0 }
   var isOfError: Bool { parts[0].head.status >= 400 }
 
   /// Its source.

@@ -21,9 +21,6 @@ public struct ResponseBytes: Sendable {
     }
   }
 
-  /// Of them, on the heap.
-  var bytesHeld: Int { if case .bytes(let bytes) = storage { bytes.count } else { 0 } }
-
   /// True when reading the bytes waits for no disk.
   var isInMemory: Bool {
     switch storage {

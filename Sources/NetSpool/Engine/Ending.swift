@@ -321,11 +321,11 @@ extension NetworkOperation {
 
   /// Any thread: ends it with what the cache has for it, which needs no loop. False when it must go there: it has streams
   /// to feed, others to wait for, or has been cancelled.
-  func finish(_ answer: Outcome, _ bytes: Int, from cache: EngineCache) -> Bool {
+  func finish(_ response: NetworkResponse, from cache: EngineCache) -> Bool {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
-    return end(with: answer) { shared in
+    return end(with: .success(response)) { shared in
       guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
-      cache.didServe(bytes)
+      cache.didServe(response.bodyCount)
       return true
     }
   }
@@ -387,7 +387,7 @@ extension Scheduler {
 extension NetworkOperation.Outcome {
   /// For how many events it counts while its closures have not seen it: a large body is as much as many.
   fileprivate var weight: Int {
-    if case .success(let response) = self { 1 + response.bodyBytesHeld >> 16 } else { 1 }
+    if case .success(let response) = self { 1 + response.bodyBytesInMemory >> 16 } else { 1 }
   }
 
   /// What users are told: an operation whose request stays on the disk is frozen.

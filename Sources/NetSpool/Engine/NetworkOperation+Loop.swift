@@ -279,7 +279,7 @@ extension NetworkOperation {
     // Beyond what its engine's closures may have before them the loop looks, when it has room.
     if let cache = engine.cache, engine.roomToDeliver > 0 || shared.withLock({ $0.isAwaited }) {
       switch cache.look(for: ready, answering: !hasStreams) {
-      case .answer(let response, let bytes): if finish(.success(response), bytes, from: cache) { return }
+      case .answer(let response): if finish(response, from: cache) { return }
       case .asked(let asked): shared.withLock { $0.asked = asked }
       case .nothing: break
       }

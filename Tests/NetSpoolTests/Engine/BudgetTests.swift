@@ -117,18 +117,25 @@ struct BudgetTests {
       origin.hold("/")
       another.on("/", .text("ok"))
       another.hold("/")
-      let operations = (0..<1_000).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
+      let begun = Counter()
+      let operations = (0..<1_000).map { _ in
+        engine.operation(path: "/").configure { $0.coalesces = false }.onStateChange {
+          if $0 == .executing { begun.add() }
+        }
+      }
       engine.enqueue(operations)
       #expect(await origin.waitForWaiting("/", 4))
       let guest = other.start("/")
       #expect(await another.waitForWaiting("/", 1))
       await engine.settle()
-      #expect(queue.budgets.places.waiting == 996)
+      #expect(queue.budgets.places.waiting > 0)
       engine.cancelAll()
       for operation in operations { #expect(await operation.end().code == .cancelled) }
       await engine.settle()
       let places = queue.budgets.places
-      #expect(places.refused == 996 && places.waiting == 0 && places.held == 1, "\(places)")
+      // More than four, where some have been silent for a second: they stand aside for others.
+      #expect(places.refused == 1_000 - begun.value && begun.value < 1_000, "\(places)")
+      #expect(places.waiting == 0 && places.held <= 1, "\(places)")
       another.release("/")
       #expect(await guest.end().text == "ok")
     }

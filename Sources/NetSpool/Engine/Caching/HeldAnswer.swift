@@ -48,8 +48,7 @@ extension NetworkResponse {
 
 /// What the thread that enqueues has found out.
 enum FirstLook {
-  /// With the number of bytes of its body.
-  case answer(NetworkResponse, bytes: Int)
+  case answer(NetworkResponse)
   /// What the loop then need not make again: one, in the box that keeps it.
   case asked([AskedCache])
   case nothing
@@ -81,7 +80,7 @@ extension EngineCache {
   /// - Parameter answering: false where the loop must answer, from what is found here: it feeds streams.
   func look(for request: NetworkRequest, answering: Bool) -> FirstLook {
     let brings = answering && bringsURLOnly(request)
-    if brings, let (response, bytes) = lookAgain(for: request.url) { return .answer(response, bytes: bytes) }
+    if brings, let response = lookAgain(for: request.url) { return .answer(response) }
     guard request.method == .get, let originBytes = PlainURL.canonicalOriginLength(request.url),
       !request.hasExtras || isPlain(request.extra)
     else { return .nothing }
@@ -108,7 +107,7 @@ extension EngineCache {
     if brings { remember(held, question, url: request.url) }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: now, withBody: true, lifetime: question.request.lifetime)
-    return .answer(response, bytes: response.bodyCount)
+    return .answer(response)
   }
 
   /// Without the loop: where a redirect leads, it must find out.
@@ -161,16 +160,15 @@ extension EngineCache {
   }
 
   /// The first look again, at what it found before.
-  private func lookAgain(for url: String) -> (NetworkResponse, bytes: Int)? {
+  private func lookAgain(for url: String) -> NetworkResponse? {
     let now = now
     guard let recent = recent[url], recent.stored.isFresh(at: now),
       let body = store.lookup(recent.key, again: recent.place, recent.body)
     else { return nil }
-    let (age, bytes) = (recent.stored.age(at: now), body.count)
-    let response = NetworkResponse(
-      recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url, age: age,
-      isStale: false)
-    return (response, bytes)
+    let age = recent.stored.age(at: now)
+    return NetworkResponse(
+      recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url,
+      age: age, isStale: false)
   }
 
   /// Which of several variants it is would have to be found out each time.
