@@ -323,9 +323,10 @@ extension NetworkOperation {
   /// to feed, others to wait for, or has been cancelled.
   func finish(_ response: NetworkResponse, from cache: EngineCache) -> Bool {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
+    let bytes = response.bodyCount
     return end(with: .success(response)) { shared in
       guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
-      cache.didServe(response.bodyCount)
+      cache.didServe(bytes)
       return true
     }
   }
