@@ -107,13 +107,3 @@ struct PacedBody {
 
   func comeAll(from origin: ScriptedOrigin) { origin.release("pace \(path)") }
 }
-
-/// Waits until something is so that nobody announces; a test that meets the limit has failed.
-func until(within limit: Duration = .seconds(60), _ isTrue: @Sendable () async -> Bool) async -> Bool {
-  let end = ContinuousClock.now + min(limit.patient, .seconds(400))  // before the run ends for it
-  while await !isTrue() {
-    guard ContinuousClock.now < end else { return false }
-    await moment()
-  }
-  return true
-}

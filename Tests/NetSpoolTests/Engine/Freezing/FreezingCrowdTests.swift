@@ -69,7 +69,7 @@ import Testing
       engine.letter("/letters", "\(number)").onFrozen { ids.add($0.id) }
     }
     engine.enqueue(letters)
-    #expect(await until(within: .seconds(60)) { ids.count == count })
+    #expect(await until { ids.count == count })
     return ids.entries
   }
 }

@@ -1,0 +1,40 @@
+import NetSpoolTesting
+
+@testable import TestSupport
+
+extension Duration {
+  /// How long a test waits for what must come before it fails: longer than any load delays it, and shorter than CI
+  /// lets a run take. It is no part of a promise.
+  static var patience: Duration { min(.seconds(60).patient, .seconds(400)) }
+}
+
+/// Waits until something is so that nobody announces; a test that meets the limit has failed.
+func until(_ isTrue: @Sendable () async -> Bool) async -> Bool {
+  let end = ContinuousClock.now + .patience
+  while await !isTrue() {
+    guard ContinuousClock.now < end else { return false }
+    await moment()
+  }
+  return true
+}
+
+/// The origin's own limits are those of somebody who waits at a terminal.
+extension ScriptedOrigin {
+  func waitForRequests(_ count: Int) async -> Bool { await waitForRequests(count, within: .patience) }
+
+  @discardableResult
+  func waitForHits(_ path: String, _ count: Int) async -> Bool {
+    await waitForHits(path, count, within: .patience)
+  }
+
+  @discardableResult
+  func waitForWaiting(_ gate: String, _ count: Int) async -> Bool {
+    await waitForWaiting(gate, count, within: .patience)
+  }
+
+  func waitForOpenConnections(_ count: Int) async -> Bool {
+    await waitForOpenConnections(count, within: .patience)
+  }
+
+  func takeRequest() async -> RecordedRequest? { await takeRequest(within: .patience) }
+}
