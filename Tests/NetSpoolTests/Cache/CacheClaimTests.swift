@@ -33,7 +33,7 @@ import Testing
       let engine = try CacheClaimTests.engine(path, port, silenceMax: 1_000_000)
       _ = await engine.fetch("/a", headers: ["X-Process": "\(getpid())"])
     }
-    #expect(await origin.waitForWaiting("never", 1, within: .seconds(120)))
+    #expect(await origin.waitForWaiting("never", 1))
     let process = try #require(
       await origin.takeRequest().flatMap { $0.header("X-Process") }.flatMap { pid_t($0) })
     let (waiting, limit) = (engine.operation(path: "/a"), LoopLimit(.milliseconds(1_300)))

@@ -289,7 +289,7 @@ struct LoopsTests {
         tally.watch(operation)
         engine.enqueue(operation)
       }
-      #expect(await there.waitForRequests(100, within: .seconds(60).patient))
+      #expect(await there.waitForRequests(100))
       if shutsDown { await engine.shutDown(deadline: .zero) } else { engine.cancelAll() }
       await tally.wait(for: 200)
       #expect(tally.isOneEach && tally.count(shutsDown ? "engineClosed" : "cancelled") == 200)
