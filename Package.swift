@@ -105,9 +105,10 @@ let package = Package(
       ],
       swiftSettings: strict),
 
-    // What the tests share; it knows no other module, so that it is built for release as well.
+    // What the tests share; it knows no module but the origin's, so that it is built for release as well.
     .target(
-      name: "TestSupport", dependencies: ["TestTurns"], path: "Tests/Support", swiftSettings: strict),
+      name: "TestSupport", dependencies: ["NetSpoolTesting", "TestTurns"], path: "Tests/Support",
+      swiftSettings: strict),
     .target(name: "TestTurns", path: "Tests/Turns"),
     // The crash tests are a program, so that they can be run for as long as one likes: CONTRIBUTING.md.
     .executableTarget(

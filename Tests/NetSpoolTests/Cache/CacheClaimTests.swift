@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Processes that share a store, and ask the origin once. A second queue has claims of its own, like another process.
-@Suite(.timeLimit(.minutes(LongRun.isOn ? 10 : 3)), .threadForEach) struct CacheClaimTests {
+@Suite(.threadForEach) struct CacheClaimTests {
   @Test func `processes ask for each of many URLs once`() async throws {
     let (processes, count) = LongRun.isOn ? (8, 2_000) : (4, 100)
     let folder = try TestFolder()

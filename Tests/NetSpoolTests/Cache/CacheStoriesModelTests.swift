@@ -8,7 +8,7 @@ import Testing
 /// Random stories of several users, at two engines of this process, one with a cookie jar and one of another process, all
 /// with one store, against a second reading of the rules (`CacheReading`): what each response is, where it comes from, and
 /// whether the origin was asked. `NETSPOOL_LONG=1` tells long ones, 100,000 steps.
-@Suite(.timeLimit(.minutes(LongRun.isOn ? 60 : 3)), .threadForEach) struct CacheStoriesModelTests {
+@Suite(.threadForEach) struct CacheStoriesModelTests {
   /// What the origin has to say, and what it says about it.
   private final class World: Sendable {
     struct State {

@@ -125,7 +125,7 @@ final class TestPipe: Sendable {
     }
   }
 
-  /// Waits for a line, a minute at most.
+  /// Waits for a line.
   func readLine() throws -> String {
     while true {
       let line = rest.withLock { rest -> String? in
@@ -135,7 +135,9 @@ final class TestPipe: Sendable {
       }
       if let line { return line }
       var wait = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
-      guard unsafe poll(&wait, 1, 60_000) == 1 else { throw PartFailure("the other process says nothing") }
+      guard unsafe poll(&wait, 1, Deadline.generous.millisecondsLeft) == 1 else {
+        throw PartFailure("the other process says nothing")
+      }
       var bytes = [UInt8](repeating: 0, count: 4_096)
       let count = try unsafe bytes.withUnsafeMutableBytes { try unsafe descriptor.read(into: $0) }
       rest.withLock { $0 += bytes.prefix(count) }

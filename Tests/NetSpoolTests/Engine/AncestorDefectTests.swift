@@ -37,7 +37,7 @@ struct AncestorDefectTests {
         }
       }
       let queue = engine.configuration.queue
-      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
+      #expect(await blocking { queue.drainAndWait(deadline: .patience) })
       // An attempt whose letter is gone ends by itself.
       for _ in 0..<1_000 where queue.activity.running > 0 { await engine.settle() }
       #expect(queue.activity.running == 0 && queue.activity.frozen == 0)

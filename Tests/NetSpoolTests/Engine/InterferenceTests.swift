@@ -3,7 +3,7 @@ import Testing
 @testable import TestSupport
 
 /// Whatever is done at whatever point of an exchange, each operation ends once. A seed says what chance does.
-@Suite("Interference", .timeLimit(.minutes(LongRun.isOn ? 30 : 3)))
+@Suite("Interference")
 struct InterferenceTests {
   private static let seeds: ClosedRange<UInt64> = LongRun.isOn ? 1...1_000 : 1...3
 

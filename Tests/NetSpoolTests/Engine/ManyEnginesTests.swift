@@ -10,7 +10,7 @@ private final class Order: Sendable {
 }
 
 /// As many guests as one likes.
-@Suite(.timeLimit(.minutes(LongRun.isOn ? 20 : 3))) struct ManyEnginesTests {
+struct ManyEnginesTests {
   @Test func `a hundred engines with a queue each serve and end`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))

@@ -37,7 +37,7 @@ struct StressTests {
       }
       recent.resumeAll()
       await tally.wait(for: count)
-      #expect(engine.configuration.queue.drainAndWait(deadline: .seconds(20)))
+      #expect(engine.configuration.queue.drainAndWait(deadline: .patience))
       recent.forget()
       #expect(tally.ended == count, "seed \(seed)")
       #expect(tally.isOneEach, "seed \(seed)")

@@ -9,7 +9,7 @@ import Testing
   private static let count = LongRun.isOn ? 100_000 : 2_000
   private static let wave = 250
 
-  @Test(.timeLimit(.minutes(LongRun.isOn ? 30 : 3)), arguments: [3])
+  @Test(arguments: [3])
   func `whatever the network does, operations end once`(
     seed: UInt64
   ) async throws {

@@ -256,11 +256,6 @@ struct LinkTests {
 extension NetworkEngine {
   /// The kernel takes up to a second to say that a link which was just made has a carrier.
   fileprivate func isReachableAtLast() async -> Bool {
-    let end = ContinuousClock.now + .seconds(30)
-    while await settledReachability() != .reachable {
-      guard ContinuousClock.now < end else { return false }
-      await moment()
-    }
-    return true
+    await until { await self.settledReachability() == .reachable }
   }
 }

@@ -335,12 +335,12 @@ struct FreezingTests {
       _ = await engine.freeze(operation)
       // Before it has been tried for the first time nothing runs either.
       #expect(await until { engine.frozenOperations.first?.lastError != nil })
-      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
+      #expect(await blocking { queue.drainAndWait(deadline: .patience) })
       #expect(queue.activity.frozen == 1 && !queue.activity.isBusy)
       #expect(operation.state == .frozen)
       try fixture.origin.start()
       #expect(await operation.end().text == "taken")
-      #expect(await blocking { queue.drainAndWait(deadline: .seconds(30)) })
+      #expect(await blocking { queue.drainAndWait(deadline: .patience) })
       #expect(queue.activity.frozen == 0)
     }
   }

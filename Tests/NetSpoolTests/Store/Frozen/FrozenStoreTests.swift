@@ -9,7 +9,7 @@ import Testing
 /// What is written, what is refused, and what is left after a restart.
 struct FrozenStoreTests {
   /// A program that lists a million requests must not stop those who send them.
-  @Test(.timeLimit(.minutes(1))) func `a long look keeps no other from reading`() throws {
+  @Test func `a long look keeps no other from reading`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let rows = (1...1_500).map { FrozenChange.accept(.sample("payload \($0)"), body: []) }

@@ -53,12 +53,12 @@ final class SinkLoop {
     return { [weak self] in self?.watches.removeAll { $0.id == id } }
   }
 
-  /// Waits for anything to happen, 20 s at most, and handles it.
+  /// Waits for anything to happen, and handles it.
   func turn() throws {
     var polled = [pollfd(fd: mailbox.wakeUp.readEnd, events: Int16(POLLIN), revents: 0)]
     polled += watches.map { pollfd(fd: $0.descriptor, events: Int16(POLLOUT), revents: 0) }
-    let count = unsafe poll(&polled, nfds_t(polled.count), 20_000)
-    try #require(count > 0, "nothing happened for 20 s")
+    let count = unsafe poll(&polled, nfds_t(polled.count), Deadline.generous.millisecondsLeft)
+    try #require(count > 0, "nothing happened")
     let fired = zip(watches, polled.dropFirst()).filter { $0.1.revents != 0 }.map { $0.0 }
     if polled[0].revents != 0 {
       _ = mailbox.wakeUp.take(4096)
@@ -158,7 +158,7 @@ func takeBytes(from descriptor: CInt, _ count: Int) -> [UInt8]? {
 /// moment, so it may come a little later.
 func isAtEnd(_ descriptor: CInt) -> Bool {
   var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  _ = unsafe poll(&polled, 1, 20_000)
+  _ = unsafe poll(&polled, 1, Deadline.generous.millisecondsLeft)
   return takeBytes(from: descriptor, 10) == []
 }
 
@@ -174,11 +174,11 @@ final class Gate: Sendable {
     pipe.closeWriteEnd()
   }
 
-  /// Waits 20 s at most; false when it stayed shut.
+  /// False when it stayed shut.
   @discardableResult
   func wait() -> Bool {
     var polled = pollfd(fd: pipe.readEnd, events: Int16(POLLIN), revents: 0)
-    _ = unsafe poll(&polled, 1, 20_000)
+    _ = unsafe poll(&polled, 1, Deadline.generous.millisecondsLeft)
     return isOpen.withLock { $0 }
   }
 }
