@@ -7,7 +7,7 @@ extension Duration {
 }
 
 /// Waits until something is so that nobody announces; a test that meets the limit has failed.
-func until(_ isTrue: @Sendable () async -> Bool) async -> Bool {
+func until(_ isTrue: () async -> Bool) async -> Bool {
   let end = ContinuousClock.now + .patience
   while await !isTrue() {
     guard ContinuousClock.now < end else { return false }

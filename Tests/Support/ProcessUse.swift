@@ -15,7 +15,7 @@ struct ProcessUse {
 
   /// Looks again and again for a minute.
   static func becomes(_ condition: (ProcessUse) -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .patience
     while ContinuousClock.now < end {
       if condition(now) { return true }
       await Task.yield()  // a sleep needs descriptors

@@ -39,17 +39,18 @@ final class FaultLoop {
     let ready = unsafe poll(&watched, nfds_t(count), timeout())
     guard ready >= 0 else { return }
     let now = ContinuousClock.now
-    if watched[0].revents != 0 { didWake() }
+    if watched[0].revents != 0 { state.waker.drain() }
     for (place, link) in links.enumerated() {
       readReady(link, Self.firstLink + 2 * place, now)
+      takeNewest()
       advance(link, now)
     }
     if watched[1].revents != 0 { acceptAll(now) }
     sweep()
   }
 
-  private func didWake() {
-    state.waker.drain()
+  /// After each look at a socket: what came to it came behind the changes that its sender has made before.
+  private func takeNewest() {
     let newest = state.toxics
     guard newest.edition != toxics.edition else { return }
     toxics = newest
@@ -111,6 +112,7 @@ final class FaultLoop {
   }
 
   private func didAccept(_ client: Int32, _ now: ContinuousClock.Instant) {
+    takeNewest()
     guard let origin = Socket.connecting(port: state.originPort) else { return Socket.reset(client) }
     let number = state.count { counts in
       counts.connections += 1

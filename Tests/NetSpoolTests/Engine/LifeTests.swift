@@ -30,9 +30,7 @@ struct LifeTests {
     await tally.wait(for: 1000)
     #expect(tally.count("completed") == 1000)
     // The last closure has run, and is about to be released.
-    let deadline = ContinuousClock.now + .seconds(60)
-    while engine != nil, ContinuousClock.now < deadline { await moment() }
-    #expect(engine == nil)
+    #expect(await until { engine == nil })
   }
 
   @Test func `the last reference to a caching engine may go on the loop, which does not wait for the disk`()

@@ -19,7 +19,7 @@ struct StoreRemovalTests {
     store.flush()
     #expect(store.lookup(Self.key(0))?.bytes == [9])
     #expect(left > 1_000)
-    await until { store.statistics.entries == 1_001 }
+    #expect(await until { store.statistics.entries == 1_001 })
     #expect(store.lookup(Self.key(0))?.bytes == [9])
     #expect(store.lookup(Self.key(3)).isMissing && store.lookup(Self.key(1)) != nil)
   }
@@ -35,7 +35,7 @@ struct StoreRemovalTests {
     store.removeAll(namespace: "n", matching: Array("x/".utf8))
     store.flush()
     #expect((0..<600).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
-    await until { store.statistics.entries == 400 }
+    #expect(await until { store.statistics.entries == 400 })
   }
 
   @Test func `a store that is opened again goes on with it`() async throws {
@@ -54,7 +54,7 @@ struct StoreRemovalTests {
     let left = store.statistics.entries
     #expect((0..<2_000).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
     store.put(StoreKey("more"), namespace: "n", metadata: [], body: [])
-    await until { store.statistics.entries == 1_334 }
+    #expect(await until { store.statistics.entries == 1_334 })
     #expect(left > 1_333)
   }
 
@@ -91,7 +91,7 @@ struct StoreRemovalTests {
     }
     for place in 0..<19 { store.removeAll(namespace: "n", matching: Array("\(place)/".utf8)) }
     #expect((0..<600).allSatisfy { store.lookup(StoreKey("\($0 % 20)/\($0)")).isMissing == ($0 % 20 != 19) })
-    await until { store.statistics.entries == 30 }
+    #expect(await until { store.statistics.entries == 30 })
   }
 
   @Test func `a mark goes with all that is removed`() throws {
@@ -149,11 +149,5 @@ struct StoreRemovalTests {
   private func fill(_ store: CacheStore, _ count: Int) {
     for number in 0..<count { store.put(Self.key(number), namespace: "n", metadata: [], body: [1]) }
     store.flush()
-  }
-
-  private func until(_ isTrue: () -> Bool) async {
-    let deadline = ContinuousClock.now + .seconds(60)
-    while !isTrue(), ContinuousClock.now < deadline { await moment() }
-    #expect(isTrue())
   }
 }

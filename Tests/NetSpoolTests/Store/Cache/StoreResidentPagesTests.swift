@@ -32,12 +32,11 @@ struct StoreResidentPagesTests {
     // When it gets short
     try TestFiles.write(Self.pressure("12.50"), to: directory["pressure"])
     // Then they are given back, though the store is in use, which finds all that it had
-    let deadline = ContinuousClock.now + .seconds(60)
-    while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
-      _ = store.lookup(Self.keys[0])
-      await moment()
-    }
-    #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
+    #expect(
+      await until {
+        _ = store.lookup(Self.keys[0])
+        return MemoryUse.ofMapping(directory.dataPath) <= before / 2
+      })
     #expect(Self.keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
   }
 
@@ -45,16 +44,11 @@ struct StoreResidentPagesTests {
   func `a store that nothing asks for gives its pages back as well`() async throws {
     let (directory, store, before) = try filled()
     // Given a store thread that has looked at all that was done, and sleeps
-    let idle = ContinuousClock.now + .seconds(60)
-    while store.core.views.withLock({ $0.current != nil }), ContinuousClock.now < idle { await moment() }
+    #expect(await until { store.core.views.withLock { $0.current == nil } })
     #expect(MemoryUse.ofMapping(directory.dataPath) > before / 2)
     // When memory gets short
     try TestFiles.write(Self.pressure("12.50"), to: directory["pressure"])
-    let deadline = ContinuousClock.now + .seconds(60)
-    while MemoryUse.ofMapping(directory.dataPath) > before / 2, ContinuousClock.now < deadline {
-      await moment()
-    }
-    #expect(MemoryUse.ofMapping(directory.dataPath) <= before / 2)
+    #expect(await until { MemoryUse.ofMapping(directory.dataPath) <= before / 2 })
     _ = store
   }
 
