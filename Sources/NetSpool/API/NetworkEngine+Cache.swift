@@ -185,7 +185,7 @@ extension NetworkEngine {
   /// Tries again every 5 s for as long as the engine is there and the store is busy.
   func useCacheLater(_ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64) {
     isCacheBusy.store(true, ordering: .relaxed)
-    Self.retries.asyncAfter(deadline: .now() + .seconds(5)) { [weak self] in
+    Later.run(after: .seconds(5), on: Self.retries) { [weak self] in
       guard let self, !isClosed.load(ordering: .relaxed) else { return }
       do throws(NetworkError) {
         try openCache(configuration, now: now)

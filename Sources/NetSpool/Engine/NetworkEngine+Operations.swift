@@ -73,8 +73,7 @@ extension NetworkEngine {
     endOperations(deadline: deadline) { [self] in
       followUps.whenEmpty(done)
       if followUps.isEmpty { return }
-      let left = max(0, end - MonotonicClock.now)
-      DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(Int(left))) { [self] in
+      Later.run(after: .microseconds(end - MonotonicClock.now)) { [self] in
         endFollowUps(NetworkError(.engineClosed)) { _ in true }
       }
     }
@@ -85,7 +84,7 @@ extension NetworkEngine {
     let isDone = Once()
     let tell: @Sendable () -> Void = { if isDone.first() { done() } }
     return {
-      DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(5), execute: tell)
+      Later.run(after: .seconds(5), tell)
       store.afterCommit(tell)
     }
   }

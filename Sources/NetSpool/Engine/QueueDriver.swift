@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
@@ -27,7 +26,7 @@ final class QueueDriver: Sendable {
   let loops: [QueueLoop]
   /// The only one there is, or the one that has what belongs to no origin.
   let home: QueueLoop
-  /// Operations accepted and not yet ended.
+  /// Operations accepted whose final event has not been seen, and stores that are at work.
   let pending = Atomic(0)
   /// Requests in the stores of its engines.
   let frozen = Atomic(0)
@@ -71,7 +70,7 @@ final class QueueDriver: Sendable {
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
     let port = operation.port
     if let failure = port.startIfNeeded() { return failure }
-    guard pending.add(1, ordering: .relaxed).newValue <= limit else {
+    guard pending.add(1, ordering: .relaxed).newValue <= limit || unended <= limit else {
       pending.subtract(1, ordering: .relaxed)
       return NetworkError(.queueFull, cause: .operations)
     }
@@ -152,13 +151,20 @@ final class QueueDriver: Sendable {
 
   /// The delivery target: a final event has been seen.
   func didDeliver() {
+    let left = pending.subtract(1, ordering: .acquiringAndReleasing).newValue
+    // Later: nobody who asks in between counts what has ended.
     counts.add(-1, to: .undelivered)
-    if pending.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 { observers.tellIdle() }
+    if left == 0 { observers.tellIdle() }
   }
 }
 
 /// Watching the queue as a whole, changing its settings, and letting it go.
 extension QueueDriver {
+  /// Operations accepted and not yet ended.
+  private var unended: Int {
+    pending.load(ordering: .relaxed) - counts[.undelivered] - held.load(ordering: .relaxed)
+  }
+
   /// Exchanges under way.
   var running: Int { loops.reduce(0) { $0 + $1.running.load(ordering: .relaxed) } }
 
@@ -171,11 +177,8 @@ extension QueueDriver {
   var activity: NetworkQueue.Activity {
     let running = running
     return NetworkQueue.Activity(
-      queued: max(
-        0,
-        pending.load(ordering: .relaxed) - counts[.undelivered]
-          - held.load(ordering: .relaxed) - running),
-      running: running, frozen: frozen.load(ordering: .relaxed), bytesIn: Int64(counts[.bytesIn]),
+      queued: max(0, unended - running), running: running, frozen: frozen.load(ordering: .relaxed),
+      bytesIn: Int64(counts[.bytesIn]),
       bytesOut: Int64(counts[.bytesOut])
     )
   }
@@ -208,7 +211,7 @@ extension QueueDriver {
     let tell: @Sendable (Bool) -> Void = { isIdle in if isDone.first() { done(isIdle) } }
     observers.add(idleOnce: { tell(true) })
     if pending.load(ordering: .acquiring) == 0 { return tell(true) }
-    DispatchQueue.global().asyncAfter(deadline: .now() + deadline.seconds) { tell(false) }
+    Later.run(after: deadline) { tell(false) }
   }
 
   /// The last reference is gone and nothing is under way: the loop threads end by themselves.

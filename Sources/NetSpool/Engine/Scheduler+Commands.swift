@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 /// What users ask for while operations are on their way.
@@ -273,8 +272,7 @@ extension Scheduler {
     let waiting = Mutex<(@Sendable () -> Void)?>(done)
     let tell: @Sendable () -> Void = { waiting.withLock { $0.take() }?() }
     guard freezer.dispatch({ $0.leave({ $0 === engine }, deadline: deadline, tell) }) else { return tell() }
-    let end = DispatchTime.now() + (deadline + storePatience).seconds
-    DispatchQueue.global().asyncAfter(deadline: end) { [weak engine] in
+    Later.run(after: max(.zero, deadline) + storePatience) { [weak engine] in
       guard let engine, waiting.withLock({ $0 != nil }) else { return tell() }
       let countdown = Countdown(1, tell)
       engine.driver.performEverywhere(of: engine.id) { core in

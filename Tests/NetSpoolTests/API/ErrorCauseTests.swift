@@ -39,4 +39,31 @@ import Testing
       held.cancel()
     }
   }
+
+  @Test(arguments: [false, true])
+  func `what has ended is not in the queue any more when its answer is seen`(onLoop: Bool) async throws {
+    try await withEngine {
+      $0.limits.operationsQueuedMax = 1
+      if onLoop { $0.delivery = .loopThread }
+    } _: { engine, origin in
+      origin.on("/", .text("ok"))
+      for _ in 0..<100 {
+        let next = Journal<String?>()
+        let isSaid = Latch()
+        let first = engine.operation(path: "/")
+        first.onCompletion { _ in
+          let second = engine.operation(path: "/")
+          second.onFinal {
+            next.add($0.error?.reason)
+            isSaid.open()
+          }
+          engine.enqueue(second)
+        }
+        engine.enqueue(first)
+        await isSaid.opened()
+        #expect(next.entries == [nil])
+        #expect(await engine.end(of: engine.operation(path: "/")).text == "ok")
+      }
+    }
+  }
 }

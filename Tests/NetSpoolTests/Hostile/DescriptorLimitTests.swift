@@ -9,7 +9,6 @@ import Testing
 struct DescriptorLimitTests {
   @Test func `fails what cannot open and recovers`() async {
     await #expect(processExitsWith: .success) {
-      try await makeDispatchTimers()
       try await withWire {
         $0.queue.sizing = .fixed(20)
       } _: { wire in
@@ -111,7 +110,6 @@ struct DescriptorLimitTests {
   /// libuv calls abort when a loop's first pipe cannot be made.
   @Test func `a loop without descriptors is refused, whichever is missing`() async {
     await #expect(processExitsWith: .success) {
-      try await makeDispatchTimers()
       try await withWire { _ in }
       // Those of the one before go on threads of their own.
       let before = try await settledDescriptors()
@@ -140,9 +138,31 @@ struct DescriptorLimitTests {
     }
   }
 
+  /// Dispatch ends a process that has no descriptor for its first timer.
+  @Test func `an engine with frozen requests is shut down without one, and its queue is drained`() async {
+    await #expect(processExitsWith: .success) {
+      let fixture = try FreezingFixture()
+      fixture.origin.on("/letters", .text("taken"))
+      fixture.origin.hold("/held")
+      try await fixture.live { engine in
+        #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
+        let held = engine.operation(path: "/held")
+        engine.enqueue(held)
+        #expect(await fixture.origin.waitForWaiting("/held", 1))
+        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        var taken: [Int32] = []
+        while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+        #expect(await !engine.configuration.queue.drain(deadline: .milliseconds(1)))
+        await engine.shutDown(deadline: .zero)
+        #expect(await held.end().code == .engineClosed)
+        for descriptor in taken { close(descriptor) }
+      }
+    }
+  }
+
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
-      try await makeDispatchTimers()
       let folder = try TestFolder()
       let path = folder["a"]
       try await withWire { wire in
@@ -172,9 +192,6 @@ private func leaveFewDescriptors() {
   var limit = rlimit(rlim_cur: count, rlim_max: count)
   _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }
-
-/// Dispatch ends a process that has no descriptor for its first timer.
-private func makeDispatchTimers() async throws { try await Task.sleep(for: .milliseconds(1)) }
 
 /// How many are open once none has been opened or closed for a tenth of a second.
 private func settledDescriptors() async throws -> Int {

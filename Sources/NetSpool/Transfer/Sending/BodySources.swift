@@ -1,5 +1,3 @@
-internal import Dispatch
-
 extension PreparedBody {
   /// The source for one attempt; nil without a body. `ready`, which may be called from any thread, says
   /// that a source that answered `.pause` has bytes again.
@@ -121,7 +119,7 @@ final class ChunkSource: BodySource {
   /// A stream that does not tell when it has bytes again is asked again soon.
   private func pause() -> BodyRead {
     if stream is any WakingUploadStream { return .pause }
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10), execute: ready)
+    Later.run(after: .milliseconds(10), ready)
     return .pause
   }
 

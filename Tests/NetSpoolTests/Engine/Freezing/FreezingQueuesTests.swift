@@ -110,13 +110,14 @@ struct FreezingQueuesTests {
     #expect(operations.allSatisfy { $0.state == .frozen || $0.state == .finished })
   }
 
-  @Test func `the store closes with the last engine`() async throws {
+  @Test(arguments: [Duration.zero, .seconds(-60)])
+  func `the store closes with the last engine`(deadline: Duration) async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     let queue = try NetworkQueue()
     func live() async throws {
       let engine = try makeEngine(fixture, on: queue)
       _ = await engine.freeze(engine.letter("/letters"))
-      await blocking { engine.shutDownAndWait(deadline: .zero) }
+      await blocking { engine.shutDownAndWait(deadline: deadline) }
       // Closed when the shutdown is over: another process may have it
       let store = try FrozenStore.open(FrozenStoreSettings(directory: fixture.folder.path + "/frozen"))
       #expect(try store.numbers.count == 1)
