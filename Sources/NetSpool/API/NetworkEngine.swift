@@ -22,6 +22,8 @@ public final class NetworkEngine: Sendable {
   let handleSettings: HandleSettings
   /// Its connections lead to the addresses of the origin's own name.
   let goesStraight: Bool
+  /// By which connections to secure origins are verified, and those to others (`HandleSettings.authorities`).
+  let authorities: (ofSecure: Authorities?, ofPlain: Authorities?)
   /// The servers that may answer it.
   let reach: AnswerScope.Reach
   /// Over which it may send; nil: any.
@@ -79,6 +81,9 @@ public final class NetworkEngine: Sendable {
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
     goesStraight = !handleSettings.hasProxy && handleSettings.way.isDirect
+    authorities = (
+      handleSettings.authorities(isSecure: true), handleSettings.authorities(isSecure: false)
+    )
     reach = AnswerScope.Reach(handleSettings)
     interfaces = handleSettings.way.interfaces
     jar = handleSettings.keepsCookies ? CookieJar(of: id) : nil

@@ -46,6 +46,7 @@ struct AnswerFields {
   }
 
   /// The first value of this name.
+  @inline(__always)  // else all of this is copied for each
   subscript(name: Name) -> ArraySlice<UInt8>? {
     let value = values[name.rawValue]
     return value.lowerBound > 0 ? headers.block[value] : nil

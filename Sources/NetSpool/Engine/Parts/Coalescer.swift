@@ -112,7 +112,7 @@ final class Coalescer {
     var notifiesOnlyChanges = false
 
     /// Nil for most, which say nothing of it.
-    init?(_ request: NetworkRequest) {
+    init?(_ request: borrowing NetworkRequest) {
       guard request.hasExtras else { return nil }
       account = request.extra.credentials?.id
       scope = request.extra.credentialScope

@@ -110,7 +110,8 @@ final class Names {
   /// They are read once in the process, on no loop.
   private func authoritiesWait(for operation: NetworkOperation, atFront: Bool) -> Wait? {
     guard let origin = operation.loop.origin, operation.loop.transfer == nil,
-      let authorities = operation.engine.handleSettings.authorities(isSecure: origin.isSecure),
+      let authorities = origin.isSecure
+        ? operation.engine.authorities.ofSecure : operation.engine.authorities.ofPlain,
       !authorities.areReady(now: MonotonicClock.now)
     else { return nil }
     let id = ObjectIdentifier(authorities)
