@@ -152,7 +152,8 @@ final class QueueDriver: Sendable {
   /// The delivery target: a final event has been seen.
   func didDeliver() {
     let left = pending.subtract(1, ordering: .acquiringAndReleasing).newValue
-    // Later: nobody who asks in between counts what has ended.
+    // `unended` asks the other way round: nobody counts what has ended, whenever they ask.
+    atomicMemoryFence(ordering: .releasing)
     counts.add(-1, to: .undelivered)
     if left == 0 { observers.tellIdle() }
   }
@@ -162,7 +163,9 @@ final class QueueDriver: Sendable {
 extension QueueDriver {
   /// Operations accepted and not yet ended.
   private var unended: Int {
-    pending.load(ordering: .relaxed) - counts[.undelivered] - held.load(ordering: .relaxed)
+    let others = counts[.undelivered] + held.load(ordering: .relaxed)
+    atomicMemoryFence(ordering: .acquiring)
+    return pending.load(ordering: .relaxed) - others
   }
 
   /// Exchanges under way.

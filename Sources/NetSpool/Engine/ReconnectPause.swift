@@ -6,12 +6,13 @@ final class ReconnectPause: FollowUp {
   private static let least = Duration.milliseconds(500)
 
   let operation: NetworkOperation
-  private let sleep: Task<Void, any Error>
-  private let failure = Mutex<NetworkError?>(nil)
+  private let time: Duration
+  /// Nil: the time is over.
+  private let ended = FirstAnswer<NetworkError?>()
 
   init(of operation: NetworkOperation, _ time: Duration) {
     self.operation = operation
-    sleep = Task { try await Task.sleep(for: time) }
+    self.time = time
   }
 
   /// - Parameters:
@@ -29,18 +30,18 @@ final class ReconnectPause: FollowUp {
     engine.follow(self)
     defer { engine.leave(self, hasFollowed: false) }
     if engine.isClosed.load(ordering: .acquiring) { end(with: NetworkError(.engineClosed)) }
-    await withTaskCancellationHandler {
-      _ = await sleep.result
+    Later.run(after: time) { [ended] in ended.give(nil) }
+    let failure = await withTaskCancellationHandler {
+      await ended.value
     } onCancel: {
-      sleep.cancel()
+      ended.give(nil)
     }
     try Task.checkCancellation()
-    if let failure = failure.withLock({ $0 }) { throw failure }
+    if let failure { throw failure }
   }
 
   func end(with failure: NetworkError) {
-    self.failure.withLock { $0 = $0 ?? failure.about(operation.request.url) }
-    sleep.cancel()
+    ended.give(failure.about(operation.request.url))
   }
 
   func changePriority(to priority: NetworkRequest.Priority) {}

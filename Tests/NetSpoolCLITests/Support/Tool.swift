@@ -73,6 +73,8 @@ final class Tool: Sendable {
     return exit.withLock { $0 }
   }
 
+  var isOver: Bool { exit.withLock { $0 != nil } }
+
   func signal(_ number: Int32) {
     exit.withLock { exit in
       if exit == nil { kill(identifier, number) }

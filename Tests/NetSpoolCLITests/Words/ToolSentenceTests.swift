@@ -90,19 +90,35 @@ import Testing
       end.exit == .status(74) && end.errors.contains("netspool/config: it is a folder"), "\(end.errors)")
   }
 
+  private static let few = """
+    for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ $fd -le 2 ] || eval "exec $fd>&-"; done
+    ulimit -n "$0"; exec "$@"
+    """
+
+  /// Dispatch ends a process that has no descriptor for its first timer.
+  @Test func `a request is frozen with few open files, or refused`() async throws {
+    for count in 12...24 {
+      let tool = try Tool(
+        [
+          "-c", Self.few, "\(count)", try Tool.path(), "post", bench.origin.url("/"), "-d", "a=b", "--freeze",
+        ],
+        program: "/bin/bash")
+      #expect(await until { tool.isOver || tool.errors.text.contains("waits") })
+      tool.signal(SIGTERM)
+      let exit = tool.wait()
+      #expect([.status(0), .status(1), .status(143)].contains(exit), "\(count): \(String(describing: exit))")
+    }
+  }
+
   /// Every limit from the one with which nothing can be opened to those with which all goes well. Descriptors that
   /// the tests have open are nobody's here.
   @Test(arguments: ["get", "fetch", "fetch --no-cache"])
   func `too few open files are named`(command: String) throws {
-    let few = """
-      for fd in /proc/$$/fd/*; do fd=${fd##*/}; [ $fd -le 2 ] || eval "exec $fd>&-"; done
-      ulimit -n "$0"; exec "$@"
-      """
     let words = command.split(separator: " ").map(String.init)
     var (failures, wholeInRow) = (0, 0)
     for count in 5...40 where wholeInRow < 3 {
       let end = try Tool.run(
-        ["-c", few, "\(count)", try Tool.path()] + words
+        ["-c", Self.few, "\(count)", try Tool.path()] + words
           + [bench.origin.url("/"), "-o", bench["out.\(count)"], "--retry", "0"], program: "/bin/bash")
       guard case .status(let status)? = end.exit, status != 0 else {
         #expect(end.exit == .status(0), "\(count): \(end)")

@@ -117,10 +117,7 @@ struct DescriptorLimitTests {
         #expect(await until { TestFiles.names(in: "/proc/self/fd").count <= before })
         try await withWire { wire in
           wire.origin.fallback(.text("ok"))
-          var taken: [Int32] = []
-          var limit = rlimit(rlim_cur: 64, rlim_max: 64)
-          _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-          while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+          let taken = takeDescriptors()
           for descriptor in taken.suffix(free) { close(descriptor) }
           // The first finds it out, the others come behind it
           for _ in 0..<3 {
@@ -138,29 +135,6 @@ struct DescriptorLimitTests {
     }
   }
 
-  /// Dispatch ends a process that has no descriptor for its first timer.
-  @Test func `an engine with frozen requests is shut down without one, and its queue is drained`() async {
-    await #expect(processExitsWith: .success) {
-      let fixture = try FreezingFixture()
-      fixture.origin.on("/letters", .text("taken"))
-      fixture.origin.hold("/held")
-      try await fixture.live { engine in
-        #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
-        let held = engine.operation(path: "/held")
-        engine.enqueue(held)
-        #expect(await fixture.origin.waitForWaiting("/held", 1))
-        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        var taken: [Int32] = []
-        while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
-        #expect(await !engine.configuration.queue.drain(deadline: .milliseconds(1)))
-        await engine.shutDown(deadline: .zero)
-        #expect(await held.end().code == .engineClosed)
-        for descriptor in taken { close(descriptor) }
-      }
-    }
-  }
-
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
@@ -168,10 +142,7 @@ struct DescriptorLimitTests {
       try await withWire { wire in
         wire.origin.fallback(.text("ok"))
         _ = try await wire.answer(wire.operation("/warm"))
-        var taken: [Int32] = []
-        var limit = rlimit(rlim_cur: 64, rlim_max: 64)
-        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+        let taken = takeDescriptors()
         let error = try await wire.failure(
           wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
         #expect(error.code == .sinkFailed && error.underlying == .errno(EMFILE), "\(error)")
@@ -191,6 +162,15 @@ private func leaveFewDescriptors() {
   let count = rlim_t(open + 46)
   var limit = rlimit(rlim_cur: count, rlim_max: count)
   _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+}
+
+/// All that are left of 64.
+private func takeDescriptors() -> [Int32] {
+  var limit = rlimit(rlim_cur: 64, rlim_max: 64)
+  _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  var taken: [Int32] = []
+  while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
+  return taken
 }
 
 /// How many are open once none has been opened or closed for a tenth of a second.

@@ -197,6 +197,7 @@ final class SinkBranch {
   func forgo(ready: @escaping () -> Void) { sink.forgo(ready: ready) }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) {
+    if bytes.isEmpty { return }
     var taken = 0
     if backlogBytes == 0 { taken = try sink.write(bytes) }
     if taken < bytes.byteCount { keep(bytes, from: taken) }

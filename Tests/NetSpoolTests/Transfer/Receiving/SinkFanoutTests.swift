@@ -9,6 +9,7 @@ struct SinkFanoutTests {
     var failsAt: Int?
     var pendings = 0
     private(set) var bytes: [UInt8] = []
+    private(set) var offers = 0
     private(set) var calls: [String] = []
     private(set) var ready: () -> Void = {}
     let report = NetworkResponse.StreamReport()
@@ -21,6 +22,7 @@ struct SinkFanoutTests {
     }
 
     func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
+      offers += 1
       if let failsAt, self.bytes.count + bytes.byteCount > failsAt { throw SinkFailure(reason: "full") }
       let taken = min(room, bytes.byteCount)
       room -= taken
@@ -41,6 +43,16 @@ struct SinkFanoutTests {
 
   private func write(_ bytes: [UInt8], to fanout: SinkFanout, only id: UInt64? = nil) {
     unsafe fanout.write(bytes.span.bytes, only: id)
+  }
+
+  @Test func `writes no empty body`() {
+    let (sink, fanout) = (TestSink(), SinkFanout())
+    fanout.add(sink, id: 1) { _ in }
+    fanout.open(Self.head, bytesExpected: 0)
+    write([], to: fanout)
+    #expect(sink.offers == 0)
+    write([1], to: fanout)
+    #expect(sink.offers == 1)
   }
 
   @Test func `a full backlog asks for a pause until there is room`() {
