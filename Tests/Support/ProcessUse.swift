@@ -13,7 +13,7 @@ struct ProcessUse {
       loopThreads: threads.filter { $0.hasPrefix("netspool\n") }.count)
   }
 
-  /// Looks again and again for a minute.
+  /// Looks again and again.
   static func becomes(_ condition: (ProcessUse) -> Bool) async -> Bool {
     let end = ContinuousClock.now + .patience
     while ContinuousClock.now < end {

@@ -181,9 +181,7 @@ extension QueueDriver {
     let running = running
     return NetworkQueue.Activity(
       queued: max(0, unended - running), running: running, frozen: frozen.load(ordering: .relaxed),
-      bytesIn: Int64(counts[.bytesIn]),
-      bytesOut: Int64(counts[.bytesOut])
-    )
+      bytesIn: Int64(counts[.bytesIn]), bytesOut: Int64(counts[.bytesOut]))
   }
 
   func observe(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {

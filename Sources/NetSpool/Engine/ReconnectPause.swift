@@ -30,7 +30,8 @@ final class ReconnectPause: FollowUp {
     engine.follow(self)
     defer { engine.leave(self, hasFollowed: false) }
     if engine.isClosed.load(ordering: .acquiring) { end(with: NetworkError(.engineClosed)) }
-    Later.run(after: time) { [ended] in ended.give(nil) }
+    let ticket = Later.run(after: time) { [ended] in ended.give(nil) }
+    defer { if let ticket { Later.cancel(ticket) } }
     let failure = await withTaskCancellationHandler {
       await ended.value
     } onCancel: {
