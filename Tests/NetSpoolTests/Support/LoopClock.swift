@@ -35,9 +35,6 @@ struct LoopClock: Sendable {
     }
   }
 
-  /// How many turns the loops have begun, those of all added up. Any thread.
-  var turns: Int { longest.turns }
-
   /// What the home loop does until it takes a command of somebody else, which it sends itself when it has come to what was
   /// sent before: a test's thread that has to wait for a processor between two of its steps does not count.
   func wait() async -> Duration {
@@ -91,9 +88,6 @@ struct LoopClock: Sendable {
 
   private final class Longest: Sendable {
     private let state = Mutex(Duration.zero)
-    private let turnsBegun = Atomic(0)
-
-    var turns: Int { turnsBegun.load(ordering: .relaxed) }
 
     var value: Duration { state.withLock { $0 } }
     func note(_ time: Duration) { state.withLock { $0 = max($0, time) } }
@@ -105,7 +99,6 @@ struct LoopClock: Sendable {
       loop.onTurn = { [self] in
         let now = clock.now
         note(now - last)
-        turnsBegun.add(1, ordering: .relaxed)
         last = now
         turn()
       }
