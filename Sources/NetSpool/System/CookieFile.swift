@@ -43,4 +43,12 @@ enum CookieFile {
     }
     return lines
   }
+
+  /// A cookie's time is over, or its origin has deleted it, which is a time long ago.
+  static func isOver(_ line: String, at seconds: Int64) -> Bool {
+    let fields = line.utf8.split(
+      separator: UInt8(ascii: "\t"), maxSplits: 5, omittingEmptySubsequences: false)
+    guard fields.count > 5, let end = Int64(Substring(fields[4])) else { return false }
+    return end > 0 && end <= seconds
+  }
 }

@@ -95,6 +95,14 @@ struct CookieTests {
     }
   }
 
+  @Test func `are in no file once their origin has deleted them`() async throws {
+    try await withJar { engine, origin in
+      origin.on("/leave", Answer.text("bye").header("Set-Cookie", "id=secret; Max-Age=0; Path=/"))
+      _ = await engine.get("/leave").end()
+      #expect(engine.cookieLines == [])
+    }
+  }
+
   @Test func `go to a file and come back`() async throws {
     let folder = try TestFolder()
     let path = folder.path + "/cookies.txt"

@@ -162,7 +162,7 @@ final class SharedState {
     unsafe curl_easy_cleanup(easy)
   }
 
-  /// All cookies as lines of Netscape's file; on the thread of the loop.
+  /// All cookies as lines of Netscape's file, without those that libcurl has yet to forget; on the thread of the loop.
   var cookieLines: [String] {
     guard let easy = unsafe curl_easy_init() else { return [] }
     unsafe join(easy)
@@ -175,6 +175,7 @@ final class SharedState {
       if let text = unsafe entry.pointee.data { lines.append(unsafe String(cString: text)) }
       unsafe next = entry.pointee.next
     }
-    return lines
+    let now = WallClock.milliseconds / 1000
+    return lines.filter { !CookieFile.isOver($0, at: now) }
   }
 }
