@@ -129,7 +129,9 @@ struct GetExchange {
     }
     say(FailureAdvice.text(error, proxyKnowsUser: arguments.connection.namesProxyUser(.process)))
     if error.isOfCommandLine { return .usage }
-    let local: Set<NetworkError.Code> = [.uploadSourceFailed, .tooManyOpenFiles, .outOfMemory, .storageFull]
+    let local: Set<NetworkError.Code> = [
+      .uploadSourceFailed, .uploadLengthMismatch, .tooManyOpenFiles, .outOfMemory, .storageFull,
+    ]
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
@@ -168,13 +170,20 @@ extension GetExchange {
     guard let path = target.fileName else { throw Mistake("--continue-at goes on writing a file") }
     operation.setHeader("Range", "bytes=\(start)-")
     return HeadStream { head in
-      // A server that sends the whole does not know ranges.
+      // A server that sends the whole does not know ranges; one that sends less leaves a file that is not whole.
       let range = head.headers.values(for: "Content-Range").first ?? ""
-      guard start == 0 || head.status == 206 && range.hasPrefix("bytes \(start)-") else {
+      guard head.status == 206 ? Self.isRest(range, from: start) : start == 0 else {
         throw Mistake("the server does not send the rest from byte \(start) on")
       }
       return FileDownloadStream(path: path, append: true, digests: false)
     }
+  }
+
+  /// `bytes START-LAST/TOTAL`, up to the end where that is told.
+  private static func isRest(_ range: String, from start: Int64) -> Bool {
+    let numbers = range.split { "- /".contains($0) }
+    guard numbers.count == 4, numbers[0] == "bytes", Int64(numbers[1]) == start else { return false }
+    return numbers[3] == "*" || Int64(numbers[2]).map { $0 + 1 } == Int64(numbers[3])
   }
 
   /// With `-i` the heads before the body; with `-z` nothing of an answer that is not what was asked for.

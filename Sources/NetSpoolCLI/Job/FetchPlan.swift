@@ -71,7 +71,8 @@ final class FetchPlan {
     let url = URLText.withoutFragment(item.url)
     if !options.namesOutputs && !options.shard.contains(url) { return otherShard() }
     let wanted = options.namesOutputs && !(options.namesLate && item.name == nil) ? wantedName(item) : nil
-    guard try ledger.insert(Fingerprint(.line, url, wanted ?? "")) == nil else {
+    let asked = [wanted ?? ""] + item.options.demands
+    guard try ledger.insert(Fingerprint(.line, url, asked.joined(separator: "\t"))) == nil else {
       tally.duplicates += 1
       return .skipped
     }
@@ -79,7 +80,7 @@ final class FetchPlan {
     guard options.shard.contains(url) else { return otherShard() }
     if output != wanted { tally.renamed += 1 }
     if options.skipsExisting, let output, options.bytesOfOutput(output) != nil { return doneBefore() }
-    return try isDone(item.url, output) ? doneBefore() : fetch(item, output)
+    return try isDone(item, output) ? doneBefore() : fetch(item, output)
   }
 
   private func wantedName(_ item: ListItem) -> String {
@@ -96,14 +97,20 @@ final class FetchPlan {
   }
 
   /// An earlier run finished it and made of it what this one would, and its file is still there and as long as it was then.
-  private func isDone(_ url: String, _ output: String?) throws(IOFailure) -> Bool {
+  private func isDone(_ item: ListItem, _ output: String?) throws(IOFailure) -> Bool {
+    let url = item.url
     if options.namesSamples, let output {
       return try ledger.value(Fingerprint(.done, url, SampleName(output).key)) != nil
     }
     guard options.resumes else { return false }
     guard let bytes = try ledger.value(Fingerprint(.done, url, output ?? "")) else { return false }
     let made = try ledger.value(Fingerprint(.made, url, output ?? "")) ?? 0
-    guard made == Ledger.value(transform: options.transform) else { return false }
+    guard made == Ledger.value(text: options.transform) else { return false }
+    if let digest = item.options.sha256,
+      try ledger.value(Fingerprint(.digest, url, output ?? "")) != Ledger.value(text: digest)
+    {
+      return false
+    }
     guard let output else { return true }
     return options.bytesOfOutput(output).map(Ledger.value(bytes:)) == bytes
   }

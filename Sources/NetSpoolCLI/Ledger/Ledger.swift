@@ -50,9 +50,9 @@ final class Ledger {
   /// A length as a number that can be kept; all of 4 GiB and more are one.
   static func value(bytes: Int64) -> UInt32 { UInt32(clamping: min(bytes, Int64(valueMax))) }
 
-  /// What was made of a body as a number that can be kept; 0 is nothing.
-  static func value(transform: String?) -> UInt32 {
-    transform.map { max(1, min(Fingerprint(.made, $0).low, valueMax)) } ?? 0
+  /// What was made of a body, or its digest, as a number that can be kept; 0 is nothing.
+  static func value(text: String?) -> UInt32 {
+    text.map { max(1, min(Fingerprint(.made, $0).low, valueMax)) } ?? 0
   }
 
   /// The text's slot and number, or the slot where it belongs.
@@ -179,11 +179,11 @@ struct Fingerprint: Hashable {
   let low: UInt32
 
   /// What the text is used for: equal texts in different rooms have different fingerprints.
-  enum Room: UInt8 { case line, done, file, directory, result, held, made }
+  enum Room: UInt8 { case line, done, file, directory, result, held, made, digest }
 
   init(_ room: Room, _ first: String, _ second: String = "") {
     // What is done stands in files without users and passwords.
-    let isOfRecord = [.done, .result, .made].contains(room)
+    let isOfRecord = [.done, .result, .made, .digest].contains(room)
     let first = isOfRecord ? URLText.recorded(first) : first
     high = Self.hash(room.rawValue, first, second)
     low = UInt32(truncatingIfNeeded: Self.hash(room.rawValue | 0x80, first, second))

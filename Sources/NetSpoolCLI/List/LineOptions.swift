@@ -19,8 +19,12 @@ struct LineOptions: Equatable, Sendable {
   }
 
   var words: [String] {
-    (sha256.map { ["sha256=\($0)"] } ?? []) + (priority.map { ["priority=\($0)"] } ?? [])
-      + headers.map { "header=\($0.name): \($0.value ?? "")" } + mirrors.map { "mirror=\($0)" }
+    demands + (priority.map { ["priority=\($0)"] } ?? []) + mirrors.map { "mirror=\($0)" }
+  }
+
+  /// What tells the line from another with the same URL and name: it asks for something else.
+  var demands: [String] {
+    (sha256.map { ["sha256=\($0)"] } ?? []) + headers.map { "header=\($0.name): \($0.value ?? "")" }
   }
 }
 

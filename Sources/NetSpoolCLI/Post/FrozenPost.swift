@@ -195,7 +195,7 @@ extension FrozenPost {
     if let stopped, error.code == .engineClosed { return stopped }
     console.message("netspool: \(FailureAdvice.text(error))")
     let local: Set<NetworkError.Code> = [
-      .uploadSourceFailed, .storageFull, .storeFailed, .storeCorrupt, .queueFull,
+      .uploadSourceFailed, .uploadLengthMismatch, .storageFull, .storeFailed, .storeCorrupt, .queueFull,
     ]
     if error.isOfCommandLine { return .usage }
     return local.contains(error.code) ? .localIO : .failedForGood

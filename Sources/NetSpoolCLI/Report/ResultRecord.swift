@@ -228,10 +228,13 @@ final class ResultsReader {
         try ledger.set(Fingerprint(.done, record.url), Ledger.value(bytes: record.bytes))
       }
       try ledger.set(Fingerprint(.done, record.url, output), Ledger.value(bytes: record.bytes))
+      if let digest = record.sha256 {
+        try ledger.set(Fingerprint(.digest, record.url, output), Ledger.value(text: digest))
+      }
       let made = Fingerprint(.made, record.url, output)
       let before = try ledger.value(made)
       guard before != nil || record.picture != nil else { return }
-      try ledger.set(made, Ledger.value(transform: record.picture?.transform))
+      try ledger.set(made, Ledger.value(text: record.picture?.transform))
     }
   }
 

@@ -215,7 +215,26 @@ import Testing
     #expect(end.exit == .status(0), "\(end.errors)")
     #expect(bench.read("tail")?.count == 9)
     bench.origin.on("/whole", .text("all of it"))
-    let whole = try Tool.run(["get", "-C", "5", bench.origin.url("/whole"), "-o", bench["tail"]])
-    #expect(whole.exit == .status(74) && bench.read("tail")?.count == 9)
+    bench.origin.on(
+      "/short", Answer.text("part", status: 206).header("Content-Range", "bytes 5-8/1000"))
+    for path in ["/whole", "/short"] {
+      let end = try Tool.run(["get", "-C", "5", bench.origin.url(path), "-o", bench["tail"]])
+      #expect(end.exit == .status(74) && bench.read("tail")?.count == 9, "\(path)")
+    }
+  }
+
+  @Test func `a digest that the list did not have before is asked for`() throws {
+    bench.origin.on("/a", .text("hello"))
+    func fetch(_ digest: String) throws -> Tool.Exit? {
+      let list = try bench.write("list", ["\(bench.origin.url("/a"))\tname\(digest)"])
+      return try Tool.run([
+        "fetch", list, "-o", bench["out"], "--results", bench["results"], "--resume", "--no-cache",
+        "--progress", "never",
+      ]).exit
+    }
+    let digest = "\tsha256=2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+    let other = "\tsha256=\(String(repeating: "0", count: 64))"
+    #expect(try [digest, digest, other, digest].map { try fetch($0) } == [0, 0, 1, 0].map { .status($0) })
+    #expect(bench.origin.requestCount == 2)
   }
 }

@@ -15,6 +15,14 @@ import Testing
     #expect(!end.isPartial)
   }
 
+  @Test func `a line that asks for something else repeats nothing`() throws {
+    let digest = String(repeating: "0", count: 64)
+    let more = ["", "\tsha256=\(digest)", "\theader=X: y", "\tpriority=high", "\tsha256=\(digest)"]
+    let bench = try JobBench(more.map { "http://h/1" + $0 })
+    #expect(try bench.run().summary.list == ListTally(lines: 5, duplicates: 2))
+    #expect(bench.startedURLs.count == 3)
+  }
+
   @Test func `an empty list is done`() throws {
     #expect(try JobBench([]).run().status == .allDone)
   }

@@ -43,6 +43,19 @@ import Testing
     }
   }
 
+  @Test func `a file that is cut off on its way is a local error`() async throws {
+    let path = try bench.write("long", [""])
+    try #require(unsafe truncate(path, 256 << 20) == 0)
+    let proxy = try FaultProxy(to: bench.origin.port)
+    proxy.set(.timeout(nil), on: .upstream)
+    try proxy.start()
+    let tool = try Tool(["post", "--retry", "0", "--file", path, proxy.url()])
+    try #require(await until { proxy.connectionCount == 1 })
+    try #require(unsafe truncate(path, 1_000) == 0)
+    proxy.clear()
+    #expect(tool.wait() == .status(74))
+  }
+
   @Test func `a refusal is one line and status 1`() throws {
     bench.origin.on("/", .text("no such thing", status: 422))
     let end = try post(["--json", "{}"])
