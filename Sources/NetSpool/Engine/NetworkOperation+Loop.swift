@@ -233,7 +233,7 @@ extension NetworkOperation {
     return true
   }
 
-  private func enqueue(_ begun: Beginning) {
+  private func enqueue(_ begun: consuming Beginning) {
     // In a child of fork(2) whatever lock another thread of the parent had is held for ever: nothing else is touched.
     if engine.driver.isOfParent { return refuse(NetworkError(.usedAfterFork).about(original.url)) }
     do throws(NetworkError) {
@@ -287,15 +287,19 @@ extension NetworkOperation {
     if let failure = engine.submit(self) { refuse(failure.about(ready.url)) }
   }
 
-  private typealias Beginning = (change: Change?, streams: [StreamAttachment], flaw: NetworkError?)
+  private struct Beginning: ~Copyable {
+    var change: Change?
+    var streams: [StreamAttachment] = []
+    var flaw: NetworkError?
+  }
 
   private func beginEnqueue() -> Beginning? {
     shared.withLock { shared in
       guard shared.state == .ready, shared.outcome == nil else { return nil }
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
-      if shared.isPlain { return (shared.changed, [], nil) }
-      return (shared.changed, shared.streams, shared.failure)
+      if shared.isPlain { return Beginning(change: shared.changed) }
+      return Beginning(change: shared.changed, streams: shared.streams, flaw: shared.failure)
     }
   }
 

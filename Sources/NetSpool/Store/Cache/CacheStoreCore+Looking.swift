@@ -92,7 +92,7 @@ extension CacheStoreCore {
 
   /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then
   /// it is what is kept of it, or what the page cache has.
-  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: ResponseBytes?) -> ResponseBytes? {
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: consuming ResponseBytes?) -> ResponseBytes? {
     guard !isChanging(key), isNewest(place.snapshot), let body = kept ?? copy(place) else { return nil }
     touch(key.digest, recency: place.recency, began: place.snapshot.began)
     counts.add(1, to: .hits)
