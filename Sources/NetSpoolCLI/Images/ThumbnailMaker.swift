@@ -51,6 +51,7 @@ final class ThumbnailMaker: Sendable {
     }
     outcome.contentType = transform.format.mimeType
     outcome.etag = nil  // the source's would be none of the thumbnail's
+    outcome.sha256 = parcel.options.sha256  // the picture has it
     outcome.bytes = Int64(made.body.count)
     outcome.picture = FetchOutcome.PictureFacts(
       width: made.image.pixelWidth, height: made.image.pixelHeight, format: transform.format.rawValue,

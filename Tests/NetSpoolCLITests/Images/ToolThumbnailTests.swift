@@ -160,10 +160,12 @@ import Testing
     }
   }
 
-  @Test func `a resumed job makes what was made otherwise before, and nothing else`() throws {
+  @Test(arguments: [false, true])
+  func `a resumed job makes what was made otherwise before, and nothing else`(digests: Bool) throws {
     serve("/a.png", picture)
+    let line = try "/a.png\ta" + (digests ? "\tsha256=\(digest("/a.png"))" : "")
     func run(_ arguments: [String]) throws -> Bool {
-      let end = try fetch(["/a.png\ta"], ["--results", bench["r"], "--resume"] + arguments)
+      let end = try fetch([line], ["--results", bench["r"], "--resume"] + arguments)
       #expect(end.exit == .status(0), "\(end.errors)")
       return end.errors.contains("1 done before")
     }
