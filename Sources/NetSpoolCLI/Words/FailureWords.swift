@@ -31,6 +31,7 @@ enum FailureWords {
     case "authenticationFailed": "the server did not let us in"
     case "storageFull": "the disk is full"
     case "uploadSourceFailed": "what is to be sent cannot be read\(behind(reason))"
+    case "uploadLengthMismatch": "what is to be sent is not as long as it was\(behind(reason))"
     case "frozenRejected": "the server has refused it\(behind(reason.map { "status \($0)" }))"
     case "engineStartFailed": "nothing can be sent from here\(behind(reason))"
     case "robots": "the server wants no machines there\(behind(reason))"
