@@ -7,7 +7,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite("XML of strangers")
+@Suite("XML of strangers", .measured)
 struct XMLTests {
   @Test func `The document has the text and the attributes`() async throws {
     let text =

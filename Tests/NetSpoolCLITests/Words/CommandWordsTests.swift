@@ -181,7 +181,7 @@ import Testing
   }
 }
 
-@Suite struct ContentDispositionTests {
+@Suite(.measured) struct ContentDispositionTests {
   @Test(
     arguments: [
       ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b.txt\"; x=y", "a b.txt"),

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// One engine in trouble, another on the same queue.
-@Suite struct IsolationTests {
+@Suite(.measured) struct IsolationTests {
   /// Pipes that are full and that nobody reads.
   private func withFullPipes(_ count: Int = 1, _ body: ([Int32]) async throws -> Void) async throws {
     var pipes: [(read: Int32, write: Int32)] = []

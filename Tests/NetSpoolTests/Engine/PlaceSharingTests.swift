@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// The places of a queue, of which one engine could have all.
-@Suite struct PlaceSharingTests {
+@Suite(.measured) struct PlaceSharingTests {
   /// Their answers have begun, so nobody may say that their origins are silent.
   @Test func `an engine that has none gets one though another's exchanges take for ever`() async throws {
     try await withQueue {

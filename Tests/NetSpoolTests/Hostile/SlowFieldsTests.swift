@@ -6,7 +6,7 @@ import Testing
 
 /// Fields full of combining marks, which `String` and `Character` put in order before they compare them: 60 KiB keep them
 /// busy for a second.
-@Suite("Fields that are slow to compare", .ownThreads)
+@Suite("Fields that are slow to compare", .ownThreads, .measured)
 struct SlowFieldsTests {
   private static func marks(_ bytes: Int) -> String {
     String(repeating: "\u{300}\u{316}", count: bytes / 4)

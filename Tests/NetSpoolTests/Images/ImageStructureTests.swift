@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Files whose headers can be read, but which are not whole, or lie about what follows.
-@Suite("Images that are not whole")
+@Suite("Images that are not whole", .measured)
 struct ImageStructureTests {
   struct Sample: Sendable, CustomTestStringConvertible {
     let name: String

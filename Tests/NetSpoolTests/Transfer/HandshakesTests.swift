@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// What a TLS handshake costs is the loop's to pay.
-@Suite(.needsPython, .ownThreads) struct HandshakesTests {
+@Suite(.needsPython, .ownThreads, .measured) struct HandshakesTests {
   @Test func `forty at once keep no other engine waiting`() async throws {
     let server = try await blocking { try HostileServer(.http1) }
     defer { server.stop() }

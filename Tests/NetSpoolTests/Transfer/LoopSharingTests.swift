@@ -5,7 +5,7 @@ import Testing
 @testable import TestSupport
 
 /// No origin, however fast or hostile, keeps the loop from the others for more than 50 ms (RELIABILITY, isolation).
-@Suite("A loop that is shared", .needsPython, .ownThreads)
+@Suite("A loop that is shared", .needsPython, .ownThreads, .measured)
 struct LoopSharingTests {
   /// Bytes without end: the loop reads as fast as it can.
   @Test(arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// Many connections at once on which hostile origins send as fast as they can, and another engine of the queue.
-@Suite("Many hostile connections", .needsPython, .ownThreads)
+@Suite("Many hostile connections", .needsPython, .ownThreads, .measured)
 struct ManyHostileTests {
   private static let count = 48
 

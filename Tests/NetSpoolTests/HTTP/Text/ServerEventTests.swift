@@ -3,7 +3,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-@Suite("Lines and events out of bytes")
+@Suite("Lines and events out of bytes", .measured)
 struct ServerEventTests {
   static let text =
     "\u{FEFF}: a\r\nid:1\rdata: x\ndata:  y\n\nevent: e\nretry: 7\ndata\n\nid: 2\u{0}\n\nretry: 1a\ndata: z\r\n\r\n"

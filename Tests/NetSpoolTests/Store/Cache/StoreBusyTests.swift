@@ -18,7 +18,7 @@ extension CacheStore {
 }
 
 /// Another process that is stopped in its commit, and keeps the store's lock.
-@Suite("A store that another process keeps")
+@Suite("A store that another process keeps", .measured)
 struct StoreBusyTests {
   /// Has another process take the lock of the writer and stop, as one does that is stopped in its commit, and die when
   /// `body` has run.

@@ -4,7 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Removing many entries by a pattern: they are gone at once, and taken out afterwards.
-struct StoreRemovalTests {
+@Suite(.measured) struct StoreRemovalTests {
   @Test func `entries of a removal are found by no lookup before they are taken out`() async throws {
     // Given a store that takes out one entry at a time
     let folder = try TestFolder()

@@ -7,7 +7,7 @@ import Testing
 @testable import TestSupport
 
 /// Where the authorities stand that a certificate may come from.
-@Suite("Trust", .ownThreads)
+@Suite("Trust", .ownThreads, .measured)
 struct TrustStoreTests {
   @Test func `goes by the caller's files alone, then by the environment's, then by the system's`() {
     let both = { (name: String) -> String? in ["SSL_CERT_FILE": "/f", "SSL_CERT_DIR": "/d"][name] }

@@ -6,7 +6,7 @@ import Testing
 @testable import TestSupport
 
 /// A device whose threads all hang, as on a mount that answers no more.
-@Suite struct HungDeviceTests {
+@Suite(.measured) struct HungDeviceTests {
   static let hasTwo: Bool = {
     let devices = MountTable.current()
     return devices.device(of: TestFiles.fast) != devices.device(of: TestFiles.temporary)
