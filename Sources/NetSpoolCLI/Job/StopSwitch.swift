@@ -23,8 +23,11 @@ final class StopSwitch: Sendable {
     return stop
   }()
 
-  /// Called after each press, on the thread that noticed the signal.
-  func onPress(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.wake = wake } }
+  /// Called after each press, on the thread that noticed the signal. Nil: what was under way is over.
+  func onPress(_ wake: (@Sendable () -> Void)?) { state.withLock { $0.wake = wake } }
+
+  /// Something is under way, and ends in good order.
+  var isHeard: Bool { state.withLock { $0.wake != nil } }
 
   /// Notes one more signal and says what is wished now. The first signal's number names the exit status.
   @discardableResult func press(_ signal: Int32) -> Wish {
@@ -56,12 +59,13 @@ final class StopSwitch: Sendable {
   }
 }
 
-/// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`: the first drains, the second quits.
+/// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`. The first drains, the second quits; where nothing is under way
+/// the first quits as well: the process may wait for a FIFO that it opens, which nobody reads.
 ///
 /// A thread of its own waits with `sigwait`, so there is no signal handler with its forbidden calls, and a
 /// second Ctrl-C works even while the job's thread hangs in a write to a dead network disk.
 enum SignalWatcher {
-  /// How long the job may take to leave after the second signal; then, or at a third, the process ends.
+  /// How long the job may take to leave after the signal that quits; then, or at the next, the process ends.
   static let graceMilliseconds = 2_000
 
   /// Call before any other thread exists: threads inherit the blocked signals. Also makes a closed pipe an
@@ -85,10 +89,13 @@ enum SignalWatcher {
     while true {
       var number: Int32 = 0
       guard unsafe sigwait(&watched, &number) == 0 else { continue }
-      guard case .quit(let first) = stop.press(number) else { continue }
+      let wish = stop.press(number)
+      if stop.isHeard, case .drain = wish { continue }
       var grace = timespec(tv_sec: graceMilliseconds / 1_000, tv_nsec: graceMilliseconds % 1_000 * 1_000_000)
-      unsafe sigtimedwait(&watched, nil, &grace)
-      _exit(128 + first)
+      let isLeftAlone = unsafe sigtimedwait(&watched, nil, &grace) < 0
+      // It has begun meanwhile, and knows.
+      if isLeftAlone, stop.isHeard, case .drain = wish { continue }
+      _exit(stop.status?.code ?? 128 + number)
     }
   }
 

@@ -66,6 +66,16 @@ import Testing
     }
   }
 
+  /// As where it waits for a FIFO to be opened.
+  @Test func `the first signal ends a process that has nothing under way`() async {
+    await #expect(processExitsWith: .exitCode(143)) {
+      let (stop, watcher, _) = watchedSwitch(graceMilliseconds: 1)
+      stop.onPress(nil)
+      pthread_kill(watcher, SIGTERM)
+      DispatchSemaphore(value: 0).wait()
+    }
+  }
+
   @Test func `starting blocks the signals for all later threads`() async {
     await #expect(processExitsWith: .exitCode(0)) {
       SignalWatcher.start(StopSwitch())
