@@ -71,7 +71,7 @@ package final class PicturePool: Sendable {
       state.threads += 1
       return true
     }
-    if isNew { startThread() }
+    if isNew { SystemThread.run("netspool-image", work) }
   }
 
   /// Puts one that still waits behind the others of that priority.
@@ -82,18 +82,10 @@ package final class PicturePool: Sendable {
     }
   }
 
-  private func startThread() {
-    do throws(SystemThread.StartFailure) {
-      try SystemThread.start(name: "netspool-image") { [self] in work() }.detach()
-    } catch {
-      work()  // the system has no thread left: better late than never
-    }
-  }
-
   private func work() {
     while let job = next() {
       job.run()
-      if giveBack(job) { startThread() }
+      if giveBack(job) { SystemThread.run("netspool-image", work) }
     }
     decoder.threadEnds()
   }

@@ -11,10 +11,10 @@ package struct SystemThread: Sendable {
   static var isOurs: Bool { cnetspool_thread_is_ours() != 0 }
 
   /// The system has no thread left to give.
-  package struct StartFailure: Error { let errno: CInt }
+  struct StartFailure: Error { let errno: CInt }
 
   /// Starts a thread; of its name at most 15 bytes are kept.
-  package static func start(
+  static func start(
     name: String, _ body: @escaping @Sendable () -> Void
   ) throws(StartFailure) -> SystemThread {
     ExitGate.arm(.threads)
@@ -30,9 +30,12 @@ package struct SystemThread: Sendable {
     return SystemThread(id: id)
   }
 
-  /// Lets go of something for which the disk makes one wait: on a thread of its own, and here where there can be none.
-  static func close(_ body: @escaping @Sendable () -> Void) {
-    do { try start(name: "netspool-closing", body).detach() } catch { body() }
+  /// Lets go of something for which the disk makes one wait.
+  static func close(_ body: @escaping @Sendable () -> Void) { run("netspool-closing", body) }
+
+  /// On a thread of its own, and here where there can be none: better late than never.
+  package static func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    do { try start(name: name, body).detach() } catch { body() }
   }
 
   /// Waits for its end; once. Traps on the thread itself, which would wait for ever.
@@ -43,7 +46,7 @@ package struct SystemThread: Sendable {
   }
 
   /// Says that no other thread will wait for this one's end: to be called instead of `join`.
-  package func detach() { pthread_detach(id) }
+  func detach() { pthread_detach(id) }
 
   /// A new thread inherits the mask of the one that makes it; so there is no moment at which it has another.
   private static func withSignalsBlocked(_ body: () -> CInt) -> CInt {

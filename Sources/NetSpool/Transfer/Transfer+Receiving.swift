@@ -243,16 +243,28 @@ extension Transfer {
   }
 
   private func incomplete() -> NetworkError? {
-    guard exchange.head != nil else { return NetworkError(.truncatedHeaders, sendState: .maybeProcessed) }
+    guard let head = exchange.head else {
+      return NetworkError(.truncatedHeaders, sendState: .maybeProcessed)
+    }
     if let chunks = exchange.chunks, !chunks.isEnded {
       return NetworkError(.bodyTruncated, sendState: .answered)
     }
     do throws(NetworkError) {
       try exchange.decoder?.finish()
-      return nil
+      return head.status == 206 ? otherPart(head) : nil
     } catch {
       return sent(error)
     }
+  }
+
+  /// A part that is not as long as it says that it is.
+  private func otherPart(_ head: ResponseHead) -> NetworkError? {
+    guard hasBody(head), exchange.decoder == nil, let range = head.headers.contentRange?.range,
+      bodyBytes != Int64(range.count)
+    else { return nil }
+    return NetworkError(
+      bodyBytes < range.count ? .bodyTruncated : .protocolViolation,
+      reason: "its length is not that of its Content-Range", sendState: .answered)
   }
 
   func sent(_ failure: NetworkError) -> NetworkError {

@@ -171,19 +171,11 @@ extension GetExchange {
     operation.setHeader("Range", "bytes=\(start)-")
     return HeadStream { head in
       // A server that sends the whole does not know ranges; one that sends less leaves a file that is not whole.
-      let range = head.headers.values(for: "Content-Range").first ?? ""
-      guard head.status == 206 ? Self.isRest(range, from: start) : start == 0 else {
+      guard head.status == 206 ? head.headers.tellsRest(from: start) : start == 0 else {
         throw Mistake("the server does not send the rest from byte \(start) on")
       }
       return FileDownloadStream(path: path, append: true, digests: false)
     }
-  }
-
-  /// `bytes START-LAST/TOTAL`, up to the end where that is told.
-  private static func isRest(_ range: String, from start: Int64) -> Bool {
-    let numbers = range.split { "- /".contains($0) }
-    guard numbers.count == 4, numbers[0] == "bytes", Int64(numbers[1]) == start else { return false }
-    return numbers[3] == "*" || Int64(numbers[2]).map { $0 + 1 } == Int64(numbers[3])
   }
 
   /// With `-i` the heads before the body; with `-z` nothing of an answer that is not what was asked for.

@@ -55,7 +55,7 @@ extension LoopContext {
     guard let head = transfer.exchange.head, head.status == 206, operation.sent.hasExtras,
       operation.sent.extra.resumes
     else { return 0 }
-    let place = head.headers.first("Content-Range").flatMap { ContentRange.parse(Array($0.utf8)[...])?.range }
+    let place = head.headers.contentRange?.range
     return place?.lowerBound ?? 0
   }
 }

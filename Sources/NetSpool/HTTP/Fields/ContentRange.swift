@@ -47,3 +47,18 @@ struct ContentRange: Sendable, Hashable {
     return value
   }
 }
+
+extension Headers {
+  /// The part of a body that this is.
+  var contentRange: ContentRange? {
+    first("Content-Range").flatMap { ContentRange.parse(Array($0.utf8)[...]) }
+  }
+
+  /// True for a body from this byte on, up to the end where that is told.
+  package func tellsRest(from start: Int64) -> Bool {
+    guard let content = contentRange, let range = content.range, range.lowerBound == start else {
+      return false
+    }
+    return content.total.map { $0 == range.upperBound + 1 } ?? true
+  }
+}

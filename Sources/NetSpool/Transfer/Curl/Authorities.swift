@@ -58,7 +58,7 @@ final class Authorities: Sendable, Hashable {
       return !state.isReading
     }
     guard begins else { return }
-    do { try SystemThread.start(name: "netspool-trust") { [self] in make() }.detach() } catch { make() }
+    SystemThread.run("netspool-trust") { [self] in make() }
   }
 
   private func make() {

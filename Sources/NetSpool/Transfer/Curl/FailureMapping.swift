@@ -106,8 +106,9 @@ enum FailureMapping {
     return NetworkError(.bodyTruncated, reason: "got \(seen.bytes) of \(expected) bytes")
   }
 
-  /// Libcurl has no sentence where it was told to go and nothing was wrong (RFC 9113 section 6.8).
-  private static let wordless = "the server ended the connection before the answer was there (GOAWAY)"
+  /// Libcurl has no sentence where it was told to go and nothing was wrong (RFC 9113 section 6.8), nor, before 8.0, where the
+  /// answer and the end of its stream came in one read while the request was being sent.
+  private static let wordless = "the server ended the stream or the connection before its answer was read"
 
   /// nghttp2's own verdict. -902 is libcurl's refusal of a head that has grown too long.
   private static func broken(_ seen: Evidence) -> NetworkError {

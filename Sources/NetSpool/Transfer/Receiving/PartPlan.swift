@@ -35,7 +35,7 @@ struct PartPlan: Equatable, Sendable {
     }
     guard let plan else { return .mismatch("a part that nobody asked for") }
     guard isPlain else { return .mismatch("the rest is compressed") }
-    let content = head.headers.first("Content-Range").flatMap { ContentRange.parse(Array($0.utf8)[...]) }
+    let content = head.headers.contentRange
     guard let content, let range = content.range else {
       return .mismatch("Content-Range is missing or unusable")
     }

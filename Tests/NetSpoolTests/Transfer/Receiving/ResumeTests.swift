@@ -29,6 +29,20 @@ import Testing
     return Result { () throws(NetworkError) in try engine.wait(for: operation) }
   }
 
+  @Test(
+    arguments: [
+      ("bytes 0-2/9", nil), ("bytes 0-2/*", nil), ("bytes 5-3/9", nil), ("bytes 0-3/9", .bodyTruncated),
+      ("bytes 0-1/9", .protocolViolation),
+    ] as [(String, NetworkError.Code?)])
+  func `a part is as long as it says`(range: String, code: NetworkError.Code?) async throws {
+    origin.on("/part", Answer.text("abc", status: 206).header("Content-Range", range))
+    try await withEngine({ $0.retry = .none }) { engine, _ in
+      let operation = engine.operation(url: origin.url("/part")).setHeader("Range", "bytes=0-2")
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == code && (ending.text == "abc") == (code == nil), "\(ending)")
+    }
+  }
+
   private func breakOff(_ etag: String? = "\"a\"") throws {
     let broken = Answer.pattern(Self.count).closeAfter(2 << 20)
     origin.on("/file", etag.map { broken.header("ETag", $0) } ?? broken)
