@@ -97,7 +97,7 @@ public struct NetworkError: Error, Sendable {
     set { details[0].response = newValue.map { [$0] } ?? [] }
   }
 
-  /// The URL it is about, secrets masked.
+  /// The URL it is about, secrets masked: behind redirects the one that they have led to.
   public internal(set) var url: String? {
     get { details[0].url }
     set { details[0].url = newValue.map(Redaction.standard.url) }

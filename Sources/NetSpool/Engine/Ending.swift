@@ -18,10 +18,10 @@ struct Ending {
     of operation: NetworkOperation, _ transfer: Transfer, _ measured: NetworkResponse.Metrics,
     failure: NetworkError? = nil
   ) {
-    self.failure = failure
+    let history = operation.loop.history
+    self.failure = history?.redirects == nil ? failure : failure?.about(transfer.url)
     guard var head = transfer.exchange.head else { return }
     head.trailers = transfer.trailers
-    let history = operation.loop.history
     var metrics = measured
     metrics.attempts = history?.attempts ?? 1
     // libcurl has sent it again by itself, for a connection that was gone or a stream that was refused.
@@ -346,7 +346,7 @@ extension Scheduler {
   func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     loop.assertOnLoop()
     if case .failure(let failure) = outcome {
-      operation.end(with: .failure(failure.about(operation.request.url)), on: self)
+      operation.end(with: .failure(failure.about(operation.whereItIs)), on: self)
     } else {
       operation.end(with: outcome, on: self)
     }

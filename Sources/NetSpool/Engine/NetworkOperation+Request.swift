@@ -21,6 +21,12 @@ extension NetworkOperation {
   /// Loop thread: the request as it is sent.
   var sent: NetworkRequest { loop.change?.request ?? original }
 
+  /// Its URL, or the one that redirects have led it to.
+  var whereItIs: String {
+    guard let history = loop.history, history.redirects != nil else { return request.url }
+    return history.target.url
+  }
+
   var sentPriority: NetworkRequest.Priority { loop.change?.request.priority ?? original.priority }
 
   /// Lends it.

@@ -231,7 +231,10 @@ final class Sender: Sendable {
       forget(parcel, error.response)
       return settle(parcel, FetchOutcome(robots: refusal, after: parcel.attempts + error.attempts))
     }
-    let outcome = FetchOutcome(error, after: parcel.attempts)
+    var outcome = FetchOutcome(error, after: parcel.attempts)
+    if outcome.finalURL == nil, let url = error.url, URLText.authority(url) != URLText.authority(parcel.url) {
+      outcome.finalURL = url
+    }
     if error.code == .digestMismatch { forget(parcel, error.response) }
     var again = parcel
     if hasGrown(file, error), !isDraining.load(ordering: .relaxed) {

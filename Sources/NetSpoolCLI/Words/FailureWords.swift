@@ -86,7 +86,7 @@ extension FetchOutcome {
     if code == "status", let status {
       return "status \(status)" + (FailureWords.comeBack(retryAfter).map { ", \($0)" } ?? "")
     }
-    let target = code == "connectFailed" ? URLText.authority(item.url) : item.output
+    let target = code == "connectFailed" ? URLText.authority(finalURL ?? item.url) : item.output
     return FailureWords.sentence(code, reason, target: target)
   }
 }

@@ -29,6 +29,7 @@ import Testing
       ("-o nodir/x {u}/", 74, "cannot write nodir/x: No such file or directory; --create-dirs"),
       ("-d abc -H Content-Length:3 {u}/", 64, "leave them out of --header"),
       ("http://127.0.0.1:1/", 1, "nobody listens there"),
+      ("{u}/away", 1, "cannot connect to localhost:1:"),
       ("http://nothing.invalid/", 1, "there is no such host: look at its name"),
       ("http://u:pass#x@127.0.0.1/", 64, "written %2F, %3F and %23"),
       ("-k {s}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
@@ -49,6 +50,7 @@ import Testing
   func `a failure says what to do`(line: String, status: Int32, sentence: String) throws {
     bench.origin.on("/loop", .redirect(to: "/loop"))
     bench.origin.on("/found", .redirect(to: "/", status: 302))
+    bench.origin.on("/away", .redirect(to: "http://localhost:1/"))
     bench.origin.on(
       "/digest", Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\""))
     let words = line.split(separator: " ").map { word in
@@ -56,6 +58,7 @@ import Testing
       case "{u}/": bench.origin.url("/")
       case "{u}/loop": bench.origin.url("/loop")
       case "{u}/found": bench.origin.url("/found")
+      case "{u}/away": bench.origin.url("/away")
       case "{u}/digest": bench.origin.url("/digest")
       case "{s}/": "https://127.0.0.1:\(bench.origin.port)/"
       default: String(word)

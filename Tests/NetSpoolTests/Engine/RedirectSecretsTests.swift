@@ -24,6 +24,20 @@ struct RedirectSecretsTests {
     #expect(request.header("Authorization") == nil && request.header("X-Api-Key") == nil)
   }
 
+  @Test func `are what an error is about`() async throws {
+    let other = try ScriptedOrigin()
+    other.on("/b", .status(404))
+    try await withWire({ $0.retry = .none }) { wire in
+      for goal in [other.url("/b"), "http://127.0.0.1:1/x", "http://no.such.invalid/x"] {
+        wire.origin.on("/a", .redirect(to: goal))
+        guard case .failure(let error) = await wire.result(of: wire.operation("/a")) else {
+          throw PartFailure(goal)
+        }
+        #expect(error.url == goal, "\(error)")
+      }
+    }
+  }
+
   @Test func `do not give the secrets back on the way home`() async throws {
     let other = try ScriptedOrigin()
     try await withWire { wire in
