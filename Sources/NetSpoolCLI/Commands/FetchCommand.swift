@@ -147,10 +147,11 @@ extension FetchRun {
         board: isSilent ? nil : board, console: console)
       fetcher = made
       return made
+    } close: {
+      fetcher.take()?.close()
     }
-    guard let failure = fetcher?.close() else { return status }
-    console.message("netspool: \(failure)")
-    return .localIO
+    _ = fetcher?.close()
+    return status
   }
 }
 

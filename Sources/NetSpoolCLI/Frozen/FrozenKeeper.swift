@@ -148,8 +148,8 @@ final class FrozenHold {
     }
     if case .damaged(let why, let file?) = engine.frozenStoreFinding {
       console?.message(
-        "netspool: the frozen store in \(directory) was damaged (\(why)): what is left of it is in "
-          + "\(directory)/\(file), and an empty one takes its place")
+        "netspool: the frozen store in \(directory) was damaged (\(why)): it is kept as "
+          + "\(directory)/\(file), and the requests that are whole in it go on in a new one")
     }
   }
 

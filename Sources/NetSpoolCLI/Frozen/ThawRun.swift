@@ -83,7 +83,7 @@ struct ThawRun {
     -> JobStatus
   {
     let inbox = Inbox<Event>()
-    stop.onPress { inbox.put(.pressed) }
+    stop.onPress(drains: true) { inbox.put(.pressed) }
     let (asJSON, print) = (options.json, print)
     try engine.onThawed { outcome in
       do throws(IOFailure) {
@@ -102,7 +102,7 @@ struct ThawRun {
     for request in waiting where tally.left.contains(request.id) {
       let unknown =
         request.attempts == 0
-        ? "not tried yet" : "it went out, and what became of it could not be written down"
+        ? "not tried yet" : "it went out, and no answer to it has been noted"
       console.message(
         "netspool: \(FrozenText.name(request)) waits: \(FrozenText.trouble(request) ?? unknown)")
     }

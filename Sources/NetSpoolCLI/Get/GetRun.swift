@@ -62,7 +62,6 @@ struct GetRun {
       if status == .allDone || end.isSignal { status = end }
       if end.isSignal { break }
     }
-    stop.onPress(nil)
     if !options.words.curl, let jar = options.cookies.cookieJar {
       try CookieFile.write(engine.cookieLines, to: jar)
     }

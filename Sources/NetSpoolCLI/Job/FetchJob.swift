@@ -29,7 +29,7 @@ final class FetchJob {
 
   struct End: Equatable {
     let summary: Summary
-    let status: JobStatus
+    var status: JobStatus
     /// Stopped before the list's end: there is something to resume.
     let isPartial: Bool
     /// How many of how many are left to do, where that is known: `3 of 10`.
@@ -87,7 +87,7 @@ final class FetchJob {
     self.settings = settings
     finished = FinishedFetches(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
-    around.stop.onPress(around.reactor.wake)
+    around.stop.onPress(drains: true, around.reactor.wake)
   }
 
   func run() -> End {

@@ -21,8 +21,9 @@ struct FetchRun {
   /// gets the folder for outputs, which exists then.
   typealias MakeFetcher = (FetchCommand, EngineFetcher.Destination?) throws -> any Fetcher
 
-  func run(makeFetcher: MakeFetcher) -> JobStatus {
-    do { return try assembled(makeFetcher) } catch let failure as IOFailure {
+  /// - Parameter close: called when all is fetched; answers what could not be written then.
+  func run(makeFetcher: MakeFetcher, close: () -> IOFailure? = { nil }) -> JobStatus {
+    do { return try assembled(makeFetcher, close) } catch let failure as IOFailure {
       // The reader has what it wanted, as in `| head`.
       if failure.code != EPIPE { console.message("netspool: \(failure)") }
       return .status(of: failure)
@@ -33,7 +34,7 @@ struct FetchRun {
     }
   }
 
-  private func assembled(_ makeFetcher: MakeFetcher) throws -> JobStatus {
+  private func assembled(_ makeFetcher: MakeFetcher, _ close: () -> IOFailure?) throws -> JobStatus {
     let sources = ListSource.sources(of: options.sources)
     for case .file(let path) in sources { try requireList(path) }
     let list = try ListReader(sources, isGlobOff: options.globoff)
@@ -55,11 +56,15 @@ struct FetchRun {
     ResidentMemory.shrink()
     let counter = makeCounter()
     defer { counter?.stop() }
-    let end = FetchJob(
+    var end = FetchJob(
       plan: plan, settings: settings, outputs: outputs, counter: counter,
       around: .init(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
     ).run()
     onEnd(end)
+    if let failure = close() {
+      console.message("netspool: \(failure)")
+      end.status = .localIO
+    }
     return try report(end, isFresh: isFresh)
   }
 

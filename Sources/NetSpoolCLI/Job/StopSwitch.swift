@@ -9,6 +9,7 @@ final class StopSwitch: Sendable {
   private struct State {
     var first: Int32 = 0
     var presses = 0
+    var drains = false
     var wake: (@Sendable () -> Void)?
   }
 
@@ -23,11 +24,14 @@ final class StopSwitch: Sendable {
     return stop
   }()
 
-  /// Called after each press, on the thread that noticed the signal. Nil: what was under way is over.
-  func onPress(_ wake: (@Sendable () -> Void)?) { state.withLock { $0.wake = wake } }
+  /// Called after each press, on the thread that noticed the signal.
+  /// - Parameter drains: what is under way may take its time to end.
+  func onPress(drains: Bool = false, _ wake: @escaping @Sendable () -> Void) {
+    state.withLock { ($0.wake, $0.drains) = (wake, drains) }
+  }
 
-  /// Something is under way, and ends in good order.
-  var isHeard: Bool { state.withLock { $0.wake != nil } }
+  /// The first signal is heard, and all that is under way ends in good order.
+  var isDraining: Bool { state.withLock { $0.drains && $0.presses == 1 } }
 
   /// Notes one more signal and says what is wished now. The first signal's number names the exit status.
   @discardableResult func press(_ signal: Int32) -> Wish {
@@ -59,8 +63,9 @@ final class StopSwitch: Sendable {
   }
 }
 
-/// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`. The first drains, the second quits; where nothing is under way
-/// the first quits as well: the process may wait for a FIFO that it opens, which nobody reads.
+/// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`: the first drains, the second quits.
+///
+/// Where nothing drains, the first quits as well: the process may be reading standard input, or opening a FIFO without a reader.
 ///
 /// A thread of its own waits with `sigwait`, so there is no signal handler with its forbidden calls, and a
 /// second Ctrl-C works even while the job's thread hangs in a write to a dead network disk.
@@ -89,12 +94,11 @@ enum SignalWatcher {
     while true {
       var number: Int32 = 0
       guard unsafe sigwait(&watched, &number) == 0 else { continue }
-      let wish = stop.press(number)
-      if stop.isHeard, case .drain = wish { continue }
+      stop.press(number)
+      if stop.isDraining { continue }
       var grace = timespec(tv_sec: graceMilliseconds / 1_000, tv_nsec: graceMilliseconds % 1_000 * 1_000_000)
-      let isLeftAlone = unsafe sigtimedwait(&watched, nil, &grace) < 0
-      // It has begun meanwhile, and knows.
-      if isLeftAlone, stop.isHeard, case .drain = wish { continue }
+      // It may have begun meanwhile, and knows.
+      if unsafe sigtimedwait(&watched, nil, &grace) < 0, stop.isDraining { continue }
       _exit(stop.status?.code ?? 128 + number)
     }
   }

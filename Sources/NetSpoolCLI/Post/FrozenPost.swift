@@ -43,7 +43,7 @@ struct FrozenPost {
       inbox.put(.ended(.failure($0)))
     }.onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
     try hold.engine.onThawed { Console.standardError().message("netspool: \(FrozenText.outcome($0))") }
-    stop.onPress { inbox.put(.pressed) }
+    stop.onPress(drains: true) { inbox.put(.pressed) }
     if let stopped { return stopped }
     hold.engine.enqueue(operation)
     return try follow(inbox, request, hold.engine, talk)

@@ -65,6 +65,16 @@ import Testing
     try withPipe { _ in _ = try Tool.run(["fetch", "-q", bench.origin.url("/"), option, bench["pipe"]]) }
   }
 
+  @Test(.notSanitized(.filesAreTooLong))
+  func `an archive that cannot be written is in the summary's status`() throws {
+    let words = [
+      "fetch", "--json", "-q", "--no-cache", "\(bench.origin.url("/"))?[1-40]", "--har", bench["har"],
+    ]
+    let end = try Tool.run(
+      ["-c", "ulimit -f 4 && exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
+    #expect(end.exit == .status(74) && end.output.contains("\"exitStatus\":74"), "\(end)")
+  }
+
   @Test func `a link stays a link, and the cookies go where it leads`() throws {
     #expect(unsafe symlink(bench["jar"], bench["link"]) == 0)
     try bench.write("jar", [])

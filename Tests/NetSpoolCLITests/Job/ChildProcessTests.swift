@@ -66,11 +66,10 @@ import Testing
     }
   }
 
-  /// As where it waits for a FIFO to be opened.
-  @Test func `the first signal ends a process that has nothing under way`() async {
+  /// As one that waits for the reader of a FIFO.
+  @Test func `the first signal ends a process in which nothing drains`() async {
     await #expect(processExitsWith: .exitCode(143)) {
-      let (stop, watcher, _) = watchedSwitch(graceMilliseconds: 1)
-      stop.onPress(nil)
+      let (_, watcher, _) = watchedSwitch(drains: false, graceMilliseconds: 1)
       pthread_kill(watcher, SIGTERM)
       DispatchSemaphore(value: 0).wait()
     }
@@ -115,13 +114,13 @@ private func residentMiB() -> Double { Double(MemoryUse.resident) / 1_048_576 }
 /// A switch, and the thread that watches for it. Signals go to that thread alone: the other threads of a
 /// test's process were there before it, and do not block them.
 private func watchedSwitch(
-  graceMilliseconds: Int = 60_000
+  drains: Bool = true, graceMilliseconds: Int = 60_000
 ) -> (StopSwitch, pthread_t, DispatchSemaphore) {
   let (stop, pressed, started) = (
     StopSwitch(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
   )
   let watcher = Mutex<pthread_t?>(nil)
-  stop.onPress { pressed.signal() }
+  stop.onPress(drains: drains) { pressed.signal() }
   DispatchQueue(label: "watcher").async {
     SignalWatcher.block()
     watcher.withLock { $0 = pthread_self() }
