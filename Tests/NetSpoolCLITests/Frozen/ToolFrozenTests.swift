@@ -227,7 +227,7 @@ import Testing
     let end = try bench.run(bench.post("/1", []))
     #expect(end.exit == .status(0))
     #expect(end.errors.hasPrefix("netspool: the frozen store in \(directory) was damaged ("))
-    #expect(end.errors.contains("what is left of it is in \(directory)/data.mdb.bad-"))
+    #expect(end.errors.contains("it is kept as \(directory)/data.mdb.bad-"))
     #expect(bench.origin.requestCount == 1)
   }
 
