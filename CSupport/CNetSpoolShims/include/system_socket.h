@@ -2,9 +2,11 @@
 #ifndef CNETSPOOL_SYSTEM_SOCKET_H
 #define CNETSPOOL_SYSTEM_SOCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/// How many bytes have been read from a TCP connection so far (tcp(7), TCP_INFO; tcp(7), SIOCINQ); -1: not known.
-int64_t cnetspool_bytes_read(int descriptor);
+/// At most, or at least, so many bytes of a TCP connection have been read: what has come (tcp(7), TCP_INFO) and what of it
+/// waits (SIOCINQ) cannot be asked at once, and a thread that is put off between the two misses what comes meanwhile.
+int64_t cnetspool_bytes_read(int descriptor, bool most);
 
 #endif

@@ -50,7 +50,8 @@ struct NginxTLSTests {
       }
     }
     let logged = try server.requests().filter { $0.target.hasPrefix("/8k.bin?many") }
-    #expect(logged.count == 100 && Set(logged.map(\.connection)).count == 1)
+    #expect(logged.count == 100, "\(logged)")
+    #expect(Set(logged.map(\.connection)).count == 1)
   }
 
   @Test func `puts over HTTP2`() async throws {

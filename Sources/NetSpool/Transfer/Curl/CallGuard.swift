@@ -185,7 +185,7 @@ final class GuardedCalls: Sendable {
   private func cutOff(_ suspicion: Suspicion, _ connections: inout Connections) -> Bool {
     var hasCut = false
     for (descriptor, before) in suspicion.read where connections.open.contains(descriptor) {
-      let read = cnetspool_bytes_read(descriptor) - before
+      let read = cnetspool_bytes_read(descriptor, false) - before
       guard read >= Self.readBytesMin else { continue }
       let port = StraySocket.localPort(of: descriptor) ?? 0
       guard read >= Self.readBytesMin + Int64(connections.paused[port] ?? 0) * Self.pausedBytesMax else {
@@ -201,6 +201,6 @@ final class GuardedCalls: Sendable {
   }
 
   private static func bytesRead(_ open: Set<Int32>) -> [Int32: Int64] {
-    Dictionary(uniqueKeysWithValues: open.map { ($0, cnetspool_bytes_read($0)) })
+    Dictionary(uniqueKeysWithValues: open.map { ($0, cnetspool_bytes_read($0, true)) })
   }
 }

@@ -1,0 +1,43 @@
+import CNetSpoolShims
+import Glibc
+import Testing
+
+@testable import TestSupport
+
+/// By these alone the guard of libcurl's calls tells a flood from a connection whose bytes wait until a thread gets a processor.
+@Suite("Bytes read from a connection", .ownThreads)
+struct BytesReadTests {
+  @Test func `are never said to be more than they are, nor fewer, while others come`() async throws {
+    for _ in 0..<20 {
+      let listening = try LocalSocket.listening()
+      let sender = try LocalSocket.connected(to: listening.port)
+      let receiver = try listening.accepted(before: .generous)
+      _ = fcntl(sender.descriptor.number, F_SETFL, O_NONBLOCK)
+      let isFull = Flag()
+      async let filling: Void = blocking {
+        Self.fill(sender.descriptor.number)
+        isFull.set()
+      }
+      // Given bytes that come and that are not read, then none are said to be
+      try await blocking {
+        repeat {
+          let (least, most) = (Self.least(receiver), Self.most(receiver))
+          guard least <= 0, most >= 0 else { throw PartFailure("\(least) at least, \(most) at most") }
+        } while !isFull.isSet
+      }
+      await filling
+      // When some are read, then so many
+      let count = Int64(try receiver.read(before: .generous).count)
+      #expect(count > 0 && Self.least(receiver) == count && Self.most(receiver) == count)
+    }
+  }
+
+  private static func least(_ socket: TestDescriptor) -> Int64 { cnetspool_bytes_read(socket.number, false) }
+  private static func most(_ socket: TestDescriptor) -> Int64 { cnetspool_bytes_read(socket.number, true) }
+
+  /// As much as the kernel takes.
+  private static func fill(_ descriptor: Int32) {
+    let bytes = [UInt8](repeating: 0, count: 65_536)
+    while unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0 {}
+  }
+}
