@@ -135,23 +135,16 @@ struct FetchCommand: StatusCommand {
 extension FetchRun {
   /// Runs with a real network, which is gone when this returns: with it go half-written files.
   func runOnNetwork() -> JobStatus {
-    var fetcher: EngineFetcher?
-    let status = run { options, folder in
+    run { options, folder in
       var cache: CacheConfiguration?
       do { cache = try options.cache.settings(environment) } catch {
         guard options.cache.place.directory == nil else { throw error }
         console.message("netspool: \(error); it goes on without a cache")
       }
-      let made = try EngineFetcher(
+      return try EngineFetcher(
         options, folder, cache: cache, clock: cacheClock, environment: environment,
         board: isSilent ? nil : board, console: console)
-      fetcher = made
-      return made
-    } close: {
-      fetcher.take()?.close()
     }
-    _ = fetcher?.close()
-    return status
   }
 }
 

@@ -99,6 +99,9 @@ protocol Fetcher: AnyObject {
   func cancelWaiting()
 
   func cancelAll()
+
+  /// Ends it; what still runs ends as cancelled. Answers what could not be written.
+  func close() -> IOFailure?
 }
 
 extension FetchOutcome.Permanence {

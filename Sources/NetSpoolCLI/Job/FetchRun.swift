@@ -21,9 +21,8 @@ struct FetchRun {
   /// gets the folder for outputs, which exists then.
   typealias MakeFetcher = (FetchCommand, EngineFetcher.Destination?) throws -> any Fetcher
 
-  /// - Parameter close: called when all is fetched; answers what could not be written then.
-  func run(makeFetcher: MakeFetcher, close: () -> IOFailure? = { nil }) -> JobStatus {
-    do { return try assembled(makeFetcher, close) } catch let failure as IOFailure {
+  func run(makeFetcher: MakeFetcher) -> JobStatus {
+    do { return try assembled(makeFetcher) } catch let failure as IOFailure {
       // The reader has what it wanted, as in `| head`.
       if failure.code != EPIPE { console.message("netspool: \(failure)") }
       return .status(of: failure)
@@ -34,7 +33,7 @@ struct FetchRun {
     }
   }
 
-  private func assembled(_ makeFetcher: MakeFetcher, _ close: () -> IOFailure?) throws -> JobStatus {
+  private func assembled(_ makeFetcher: MakeFetcher) throws -> JobStatus {
     let sources = ListSource.sources(of: options.sources)
     for case .file(let path) in sources { try requireList(path) }
     let list = try ListReader(sources, isGlobOff: options.globoff)
@@ -51,20 +50,22 @@ struct FetchRun {
     // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
     let landing = tar?.bodies ?? named?.bodies
     let fetcher = try makeFetcher(options, landing.map { .landing($0) } ?? folder.map { .folder($0) })
-    var outputs = try makeOutputs(ledger, tar, named.flatMap { _ in folder })
-    if let named { outputs.place = named }
-    ResidentMemory.shrink()
-    let counter = makeCounter()
-    defer { counter?.stop() }
-    var end = FetchJob(
-      plan: plan, settings: settings, outputs: outputs, counter: counter,
-      around: .init(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
-    ).run()
-    onEnd(end)
-    if let failure = close() {
-      console.message("netspool: \(failure)")
-      end.status = .localIO
+    let fetched = Result {
+      var outputs = try makeOutputs(ledger, tar, named.flatMap { _ in folder })
+      if let named { outputs.place = named }
+      ResidentMemory.shrink()
+      let counter = makeCounter()
+      defer { counter?.stop() }
+      return FetchJob(
+        plan: plan, settings: settings, outputs: outputs, counter: counter,
+        around: .init(fetcher: fetcher, reactor: reactor, stop: stop, reporter: reporter)
+      ).run()
     }
+    let lost = fetcher.close()
+    if let lost { console.message("netspool: \(lost)") }
+    var end = try fetched.get()
+    if lost != nil { end.status = .localIO }
+    onEnd(end)
     return try report(end, isFresh: isFresh)
   }
 

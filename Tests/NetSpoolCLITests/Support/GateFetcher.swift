@@ -42,6 +42,8 @@ final class GateFetcher: Fetcher {
     cancel(keeping: 0)
   }
 
+  func close() -> IOFailure? { nil }
+
   private func cancel(keeping count: Int) {
     let cancelled = waiting.dropFirst(count)
     waiting = Array(waiting.prefix(count))

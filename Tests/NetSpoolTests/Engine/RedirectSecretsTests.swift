@@ -28,12 +28,17 @@ struct RedirectSecretsTests {
     let other = try ScriptedOrigin()
     other.on("/b", .status(404))
     try await withWire({ $0.retry = .none }) { wire in
-      for goal in [other.url("/b"), "http://127.0.0.1:1/x", "http://no.such.invalid/x"] {
+      let goals = [other.url("/b"), "http://127.0.0.1:1/x", "http://no.such.invalid/x"]
+      for (index, goal) in goals.enumerated() {
         wire.origin.on("/a", .redirect(to: goal))
-        guard case .failure(let error) = await wire.result(of: wire.operation("/a")) else {
-          throw PartFailure(goal)
+        // Others who share the exchange are told the same.
+        let operations = (0..<3).map { _ in wire.operation("/a") }
+        wire.engine.enqueue(operations)
+        for operation in operations {
+          let ending = await operation.end()
+          #expect(ending.error?.url == goal, "\(ending)")
         }
-        #expect(error.url == goal, "\(error)")
+        #expect(wire.origin.requests(for: "/a").count == index + 1)
       }
     }
   }
