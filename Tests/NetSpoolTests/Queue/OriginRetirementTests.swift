@@ -31,13 +31,23 @@ struct OriginRetirementTests {
       origin.on("/a", .text("a"))
       origin.on("/held", .text("held"))
       origin.hold("/held")
-      // Given one origin in use all the time
+      // Given one origin in use all the time, and one whose only operation is paused
       let held = engine.start("/held")
       #expect(await origin.waitForWaiting("/held", 1))
+      let other = try ScriptedOrigin()
+      other.on("/paused", .text("paused"))
+      other.hold("/paused")
+      let paused = engine.operation(url: other.url("/paused"))
+      engine.enqueue(paused)
+      #expect(await other.waitForWaiting("/paused", 1))
+      paused.pause()
       // When thousands of others have been asked, one after the other
       for batch in 0..<6 { await ask(batch * 600..<(batch + 1) * 600, engine) }
-      // Then few are remembered, the used one among them
+      // Then few are remembered, those two among them
       #expect(await originCount(queue) <= 2_500)
+      other.release("/paused")
+      paused.resume()
+      #expect(await paused.end().text == "paused")
       origin.release("/held")
       #expect(await held.end().text == "held")
       #expect(origin.connectionCount == 1)

@@ -20,6 +20,7 @@ struct PriorityTests {
         engine.enqueue(operation)
         operations[path] = operation
       }
+      await engine.settle()
       change(operations)
       blocker.cancel()
       for operation in operations.values { #expect(await operation.end().text == "ok") }

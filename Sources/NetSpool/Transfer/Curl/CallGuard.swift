@@ -32,7 +32,7 @@ final class CallGuard: Sendable {
 
   private let state = Mutex(State())
   private let wakeUp = SystemSemaphore()
-  fileprivate let isAsleep = Atomic(false)
+  let isAsleep = Atomic(false)
 
   func watch(_ calls: GuardedCalls) {
     state.withLock { state in

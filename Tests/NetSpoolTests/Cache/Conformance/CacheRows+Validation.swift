@@ -23,6 +23,12 @@ extension CacheRows {
       "by an ETag without quotes", "RFC 9110 8.8.3", .asks(short, "ETag: abc"),
       .confirms("ETag: abc", after: 20, sends: ["If-None-Match: abc"])),
     CacheRow(
+      "by an ETag of one letter", "RFC 9110 8.8.3", .asks(short, "ETag: 5"),
+      .confirms("ETag: 5", after: 20, sends: ["If-None-Match: 5"])),
+    CacheRow(
+      "by an ETag that begins as every tag", "RFC 9110 8.8.3", .asks(short, "ETag: *5"),
+      .confirms("ETag: *5", after: 20, sends: ["If-None-Match: *5"])),
+    CacheRow(
       "by an ETag with odd letters", "RFC 9110 8.8.3", .asks(short, "ETag: \"a,b;c!\""),
       .confirms("ETag: \"a,b;c!\"", after: 20, sends: ["If-None-Match: \"a,b;c!\""])),
     CacheRow(

@@ -43,6 +43,12 @@ struct StoreEvictionTests {
     #expect((0..<100).allSatisfy { !store.lookup(StoreKey("l\($0)")).isMissing })
   }
 
+  @Test(arguments: [nil, 0, 1, 200_000, Int.max - 1])
+  func `a quota is read as it was written`(quota: Int?) {
+    let record = NamespaceRecord(number: 7, name: "n", bytes: 1, entries: 2, quota: quota)
+    #expect(NamespaceRecord(number: 7, decoding: record.encode().rawBytes) == record)
+  }
+
   @Test(arguments: [false, true]) func `what is read constantly survives any churn`(hasQuota: Bool) throws {
     // Given a store or a namespace of 8 MiB, and fifty entries
     let directory = try TestFolder(in: TestFiles.fast)

@@ -155,6 +155,17 @@ struct StoreOpeningTests {
     #expect(directory.names == ["bodies", "data.mdb", "lock.mdb", "stamp", "writer"])
   }
 
+  @Test(arguments: [0, 1]) func `a stamp of another length is none`(surplus: Int) throws {
+    let directory = try filled()
+    let stamp = try directory.read("stamp")
+    try directory.write("stamp", surplus > 0 ? stamp + [0] : stamp.dropLast())
+    let store = try directory.open()
+    guard case .damaged(_, "no stamp") = store.opening.found else {
+      throw PartFailure("\(store.opening.found)")
+    }
+    #expect(store.lookup(StoreKey("a")).isMissing)
+  }
+
   @Test func `an opening that never ended is not trusted`() throws {
     let directory = try filled()
     var stamp = try directory.read("stamp")

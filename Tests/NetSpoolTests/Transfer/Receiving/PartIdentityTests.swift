@@ -37,6 +37,14 @@ struct PartIdentityTests {
     #expect(try FileTarget(directory[name]).name == name)
   }
 
+  @Test func `the part of a name that is too long for one more ending has a shorter one`() throws {
+    let (long, longer) = (String(repeating: "a", count: 230), String(repeating: "b", count: 231))
+    #expect(try FileTarget(directory[long]).partName == long + ".netspool-part")
+    let short = try FileTarget(directory[longer]).partName
+    #expect(short.hasPrefix("bbb") && short.hasSuffix(".netspool-part") && short.utf8.count < 255)
+    #expect(try FileTarget(directory[longer + "b"]).partName != short)
+  }
+
   @Test func `a file that took the part's name is not published in its place`() throws {
     // Given a part with all of its bytes
     let writer = PartWriter(try target(), .beginning(note), digests: true)

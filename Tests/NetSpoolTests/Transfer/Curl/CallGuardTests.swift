@@ -1,13 +1,27 @@
 import CNetSpoolShims
 import Glibc
+import Synchronization
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
-/// By these alone the guard of libcurl's calls tells a flood from a connection whose bytes wait until a thread gets a processor.
-@Suite("Bytes read from a connection", .ownThreads)
-struct BytesReadTests {
-  @Test func `are never said to be more than they are, nor fewer, while others come`() async throws {
+@Suite("The guard of libcurl's calls", .ownThreads)
+struct CallGuardTests {
+  @Test func `sleeps once its loops have been idle for a second`() async throws {
+    let idle = CallGuard()
+    idle.watch(GuardedCalls())
+    let deadline = Deadline.generous
+    var isAsleep = false
+    while !isAsleep, deadline.millisecondsLeft > 0 {
+      try await Task.sleep(for: .milliseconds(20))
+      isAsleep = idle.isAsleep.load(ordering: .relaxed)
+    }
+    #expect(isAsleep)
+  }
+
+  /// By these alone it tells a flood from a connection whose bytes wait until a thread gets a processor.
+  @Test func `takes no bytes for read that only come`() async throws {
     for _ in 0..<20 {
       let listening = try LocalSocket.listening()
       let sender = try LocalSocket.connected(to: listening.port)
