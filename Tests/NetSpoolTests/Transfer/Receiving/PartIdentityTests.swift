@@ -80,6 +80,12 @@ struct PartIdentityTests {
     #expect(directory.bytes("body") == [1, 2, 3])
   }
 
+  @Test(arguments: [false, true]) func `a digest is taken where one is asked for`(digests: Bool) throws {
+    let writer = PartWriter(try target(), .beginning(note), digests: digests)
+    #expect(writer.write(buffer([1, 2, 3])) == nil)
+    #expect(try (writer.finish(nil).get() != nil) == digests)
+  }
+
   @Test func `a part that is opened while it is published is never written to once it has the target's name`()
     async throws
   {
