@@ -133,6 +133,28 @@ struct FreezingThreadsTests {
     disk.goOn()
     try await fixture.expectKept(1)
   }
+
+  @Test func `nothing is still while a request is on its way`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .text("taken"))
+    fixture.origin.hold("/letters")
+    try await fixture.live { engine in
+      let sent = engine.letter("/letters")
+      _ = await engine.freeze(sent)
+      #expect(await fixture.origin.waitForHits("/letters", 1))
+      let (still, isStill) = (Journal<Bool>(), Latch())
+      engine.freezing?.whenStill {
+        still.add(true)
+        isStill.open()
+      }
+      // Turns of the freezer that end with nothing to be written.
+      for _ in 0..<3 { _ = await engine.freeze(engine.letter("/letters")) }
+      #expect(still.entries.isEmpty)
+      fixture.origin.release("/letters")
+      await isStill.opened()
+      #expect(await sent.end().text == "taken")
+    }
+  }
 }
 
 extension FreezingFixture {
