@@ -121,7 +121,7 @@ final class Transfer {
     guard exchange.wasAdded else { return (endUnsent(), nil) }
     let isCutOff = code ?? 0 != 0 && multi.wasCutOff(localPort: handle.localPort)
     if exchange.speaksHTTP2, code == nil { judgeConnection() }
-    let isGivenUp = code == 0 && mayBeGivenUp && exchange.sharedPort.map { multi.isGivenUp(port: $0) } == true
+    let isGivenUp = code == 0 && exchange.sharedPort.map { multi.isGivenUp(port: $0) } == true && mayBeGivenUp
     if isGivenUp { exchange.machine.handle(.fail(Self.givenUp(after: bodyBytes))) }
     leaveShared()
     multi.remove(self)

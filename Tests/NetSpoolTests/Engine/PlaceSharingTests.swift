@@ -31,4 +31,24 @@ import Testing
       for operation in long { #expect(await operation.end().response?.body.count == 200_000) }
     }
   }
+
+  @Test func `a queue that is full takes no turns for those that wait behind their own engine's`() async throws {
+    let origin = try ScriptedOrigin()
+    origin.on("/", .text("ok"))
+    origin.hold("/")
+    try await withQueue {
+      $0.maximumConcurrent = 1
+    } _: { queue in
+      let engine = try NetworkEngine(to: origin, on: queue)
+      let operations = (0..<2).map { engine.operation(path: "/", parameters: ["n": "\($0)"]) }
+      engine.enqueue(operations)
+      #expect(await origin.waitForHits("/", 1))
+      let isWatching = await withCheckedContinuation { continuation in
+        queue.driver.perform { core in continuation.resume(returning: core.seats.roomsWatch != nil) }
+      }
+      #expect(!isWatching)
+      origin.release("/")
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
 }

@@ -19,7 +19,7 @@ final class Seats {
   private var timer: LoopTimer?
   private var ticks = 0
   /// Brings a turn for those that wait for room.
-  private var roomsWatch: TimerTable.Key?
+  private(set) var roomsWatch: TimerTable.Key?
   /// The next look at streams that take nothing; 0: from this turn on.
   private var readersWatch: TimerTable.Key?
   private let context: LoopContext

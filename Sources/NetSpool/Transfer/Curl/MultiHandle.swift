@@ -140,7 +140,7 @@ final class MultiHandle {
     guard let easy = unsafe cnetspool_multi_next_done(multi, &code) else { return nil }
     let context = unsafe cnetspool_easy_private(easy)!
     let transfer = unsafe Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    if code == CURLE_OK, transfer.mayBeGivenUp, let port = transfer.exchange.sharedPort {
+    if code == CURLE_OK, let port = transfer.exchange.sharedPort, transfer.mayBeGivenUp {
       haveOthersLook(at: port)
     }
     return (transfer, Int32(code.rawValue))

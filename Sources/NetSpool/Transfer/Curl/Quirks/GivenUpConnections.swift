@@ -92,7 +92,6 @@ extension Transfer {
 
   /// Only the end of its connection tells whether the body of an answer that has ended well is whole.
   var mayBeGivenUp: Bool {
-    exchange.sharedPort != nil && exchange.tells && exchange.head != nil && !handle.endsConnection
-      && completeness == .closeDelimited
+    exchange.head != nil && !handle.endsConnection && completeness == .closeDelimited
   }
 }
