@@ -325,7 +325,7 @@ extension NetworkOperation {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
     let bytes = response.bodyCount
     return end(with: .success(response)) { shared in
-      guard shared.streams.isEmpty, shared.dependencies.isEmpty else { return false }
+      guard shared.isPlain || shared.streams.isEmpty && shared.dependencies.isEmpty else { return false }
       cache.didServe(bytes)
       return true
     }

@@ -289,6 +289,7 @@ struct Handlers: Sendable {
   mutating func drain(_ body: (Handler) -> Void) {
     if let first = first.take() { body(first) }
     if let second = second.take() { body(second) }
+    if rest.isEmpty { return }
     for handler in rest { body(handler) }
     rest = []
   }

@@ -5,7 +5,7 @@ extension NetworkOperation {
   /// Of the process. Only operations with dependencies take its lock.
   static let dependencies = Mutex(DependencyGraph<NetworkOperation>())
 
-  var hasDependencies: Bool { shared.withLock { !$0.dependencies.isEmpty } }
+  var hasDependencies: Bool { shared.withLock { !$0.isPlain && !$0.dependencies.isEmpty } }
 
   /// The one that closes a cycle fails, and waits for nothing: so there is never one.
   func wait(behind other: NetworkOperation) {

@@ -54,7 +54,7 @@ enum ExitGate {
 
   private static let isArmedForThreads: Bool = atexit { ExitGate.close() } == 0
   private static let isArmedForLibraries: Bool = atexit { ExitGate.close() } == 0
-  private static let generation = ForkGuard.generation
+  private static let generation = ForkGuard.begin()
 
   /// What is still done while our threads may go on, until a moment at most.
   private static let lastWorks = Mutex<[@Sendable (Microseconds) -> Void]>([])

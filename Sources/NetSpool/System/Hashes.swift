@@ -93,9 +93,13 @@ struct KeyHash {
       offset += 8
     }
     var rest = UInt64(bytes.byteCount) << 56
-    while offset < bytes.byteCount {
-      rest = (rest << 8) ^ UInt64(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
-      offset += 1
+    if bytes.byteCount >= 8 {
+      rest ^= unsafe bytes.unsafeLoadUnaligned(fromByteOffset: bytes.byteCount - 8, as: UInt64.self)
+    } else {
+      while offset < bytes.byteCount {
+        rest = (rest << 8) ^ UInt64(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+        offset += 1
+      }
     }
     mix(rest)
   }

@@ -50,12 +50,14 @@ enum ForkGuard {
   private static let forks = Atomic<Int>(0)
   private static let isArmed: Bool = pthread_atfork(nil, nil, { ForkGuard.noticeFork() }) == 0
 
-  /// The number of forks that lie between this process and the first one; kept beside what was begun. From
-  /// the first call on they are counted.
-  static var generation: Int {
+  /// The generation of what is begun now, to be kept beside it. From the first call on forks are counted.
+  static func begin() -> Int {
     _ = isArmed
-    return forks.load(ordering: .relaxed)
+    return generation
   }
+
+  /// The number of forks that lie between this process and the first one.
+  static var generation: Int { forks.load(ordering: .relaxed) }
 
   private static func noticeFork() { forks.add(1, ordering: .relaxed) }
 }
@@ -113,6 +115,7 @@ enum ProcessSetup {
   private static let isDone: Bool = {
     occupyStandardDescriptors()
     cnetspool_keep_openssl()
+    _ = ForkGuard.begin()
     return true
   }()
 

@@ -8,7 +8,7 @@ final class SharedMemory: Sendable {
   private let directory: FileDescriptor
   let file: FileDescriptor
   private let name: String
-  private let generation = ForkGuard.generation
+  private let generation = ForkGuard.begin()
   private let isLetGo = Atomic(false)
   private static let triesMax = 100
 

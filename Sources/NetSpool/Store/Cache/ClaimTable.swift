@@ -28,7 +28,7 @@ final class ClaimTable: Sendable {
   private let words: SharedWords
   /// An owner that has been silent for longer is dead or stopped, and its claims are void.
   private let silenceMax: Microseconds
-  private let generation = ForkGuard.generation
+  private let generation = ForkGuard.begin()
 
   /// Nil when it is of another layout.
   init?(_ words: SharedWords, silenceMax: Microseconds) {

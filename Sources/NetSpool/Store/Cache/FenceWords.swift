@@ -17,7 +17,7 @@ final class FenceWords: Sendable {
   private static let resourceCount: UInt64 = 4_096
 
   private let words: SharedWords
-  private let generation = ForkGuard.generation
+  private let generation = ForkGuard.begin()
 
   /// Nil when it is of another layout.
   init?(_ words: SharedWords) {

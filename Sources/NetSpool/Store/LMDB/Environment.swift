@@ -22,7 +22,7 @@ internal import Synchronization
   private let mapLength: Atomic<Int>
   /// The address of the file's first byte.
   private let mapAddress: Atomic<UInt>
-  private let generation = ForkGuard.generation
+  private let generation = ForkGuard.begin()
   private let holders = Atomic<Int>(1)
   private let readers = BusyMutex<[UInt]>([])
   /// How far the disk has set room aside.

@@ -30,7 +30,7 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private static func key(_ identity: FileIdentity) -> Key {
-    Key(identity: identity, generation: ForkGuard.generation)
+    Key(identity: identity, generation: ForkGuard.begin())
   }
 
   /// The one that is open already, held once more.
