@@ -92,7 +92,7 @@ extension BodyOptions {
   /// Throws for a file that is sent as it stands and cannot be read: the library's failure would not name it.
   fileprivate func requireFiles() throws(IOFailure) {
     var paths = uploads + [file].compactMap(\.self) + texts.flatMap(\.file)
-    for case .file(let path, _, _) in fields.map(\.content) { paths.append(path) }
+    for case .file(let path, _, _) in form.map(\.content) { paths.append(path) }
     for path in paths where path != "-" { try UserFile.require(path) }
   }
 
@@ -112,7 +112,7 @@ extension BodyOptions {
 
   fileprivate func content(omitsType: Bool) throws(IOFailure) -> NetworkRequest.Body {
     if !texts.isEmpty { return try form(type: omitsType ? nil : Self.formType) }
-    if !fields.isEmpty { return .multipart(try Multipart(fields)) }
+    if !form.isEmpty { return .multipart(try Multipart(form)) }
     if !json.isEmpty {
       var bytes: [UInt8] = []
       for text in json { bytes += try DataText(.binary, text.text).bytes() }

@@ -3,22 +3,24 @@ import NetSpool
 
 /// What `get` and `post` send, with curl's names and meanings.
 struct BodyOptions: ParsableArguments {
-  @Option("data") var data: [DataText] = []
-  @Option("data-raw") var dataRaw: [DataText] = []
-  @Option("data-binary") var dataBinary: [DataText] = []
-  @Option("data-urlencode") var dataUrlencode: [DataText] = []
+  /// What is sent as a form: `CommandWords` makes one option of all kinds of `--data`, and of `--form`.
+  @Option("data") var texts: [DataText] = []
+  @Option("data-raw") var dataRaw: [String] = []
+  @Option("data-binary") var dataBinary: [String] = []
+  @Option("data-urlencode") var dataUrlencode: [String] = []
   @Option("url-query") var urlQuery: [DataText] = []
   @Flag("get") var inQuery = false
+  /// The fields of a multipart body.
   @Option("form") var form: [FormField] = []
-  @Option("form-string") var formString: [FormText] = []
+  @Option("form-string") var formString: [String] = []
   /// The n-th goes to the n-th URL.
   @Option("upload-file") var uploads: [String] = []
   @Option("file") var file: String?
   @Option("json", of: "get") var json: [DataText] = []
 
   func validate() throws {
-    if let problem = fields.lazy.compactMap(\.problem).first { throw ValidationError(problem) }
-    let kinds = [!texts.isEmpty, !fields.isEmpty, file != nil, !uploads.isEmpty, !json.isEmpty]
+    if let problem = form.lazy.compactMap(\.problem).first { throw ValidationError(problem) }
+    let kinds = [!texts.isEmpty, !form.isEmpty, file != nil, !uploads.isEmpty, !json.isEmpty]
     try refuse(
       kinds.count { $0 } > 1,
       "--data, --form, --file, --upload-file and --json are five kinds of body: one at a time.")
@@ -29,16 +31,7 @@ struct BodyOptions: ParsableArguments {
   }
 
   /// True if there is anything to send.
-  var isEmpty: Bool { texts.isEmpty && fields.isEmpty && file == nil && uploads.isEmpty && json.isEmpty }
-
-  /// What is sent as a form, in the order of the command line, of which `CommandWords` makes one option.
-  var texts: [DataText] {
-    data + dataRaw.map { DataText(.raw, $0.text) } + dataBinary.map { DataText(.binary, $0.text) }
-      + dataUrlencode.map { DataText(.encoded, $0.text) }
-  }
-
-  /// The fields of a multipart body, in the order of the command line.
-  var fields: [FormField] { form + formString.map(\.field) }
+  var isEmpty: Bool { texts.isEmpty && form.isEmpty && file == nil && uploads.isEmpty && json.isEmpty }
 }
 
 /// The text of a `--data`, `--json` and their like.

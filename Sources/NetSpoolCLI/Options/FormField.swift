@@ -22,12 +22,7 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
 
   init(argument: String) {
     let (kind, text) = CommandWord.unmarked(argument)
-    self.init(text, isPlain: kind == "string")
-  }
-
-  /// - Parameter isPlain: as of `--form-string`.
-  fileprivate init(_ text: String, isPlain: Bool) {
-    do throws(Mistake) { self = try isPlain ? FormField(plain: text) : FormField(text) } catch {
+    do throws(Mistake) { self = try kind == "string" ? FormField(plain: text) : FormField(text) } catch {
       (name, content, problem) = ("", .text(""), error.description)
     }
   }
@@ -166,11 +161,6 @@ private struct FormValue {
 
   private mutating func skipBlanks() { rest = rest.drop(while: \.isWhitespace) }
   private func isEnd(_ letter: Character) -> Bool { letter == ";" || isFile && letter == "," }
-}
-
-struct FormText: Equatable, Sendable, ExpressibleByArgument {
-  let field: FormField
-  init(argument: String) { field = FormField(argument, isPlain: true) }
 }
 
 extension FormField {
