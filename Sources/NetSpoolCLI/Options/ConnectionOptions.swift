@@ -73,7 +73,7 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
 
 extension ConnectionOptions {
   func apply(to configuration: inout NetworkEngine.Configuration, _ environment: Environment) {
-    configuration.proxy = way(environment)
+    configuration.proxy = unixSocket == nil ? way(environment) : nil
     configuration.tls.unsafelyTrustsAnyCertificate = insecure
     configuration.tls.caFile = cacert ?? (capath == nil ? environment["CURL_CA_BUNDLE"] : nil)
     configuration.tls.caPath = capath
@@ -84,7 +84,6 @@ extension ConnectionOptions {
     configuration.isIPv4 = family.map { $0 == .ipv4 }
     configuration.unixSocket = unixSocket
     configuration.allowedInterfaces = interface.map { [$0] }
-    if unixSocket != nil { configuration.proxy = nil }
     configuration.redirects = location ? .atMost(redirectsMax) : .none
     if let connectTimeout { configuration.timeouts.connect = .seconds(connectTimeout.seconds) }
   }

@@ -77,12 +77,20 @@ struct CredentialOptions: ParsableArguments {
     if let colon = user.firstIndex(of: ":") {
       return (String(user[..<colon]), String(user[user.index(after: colon)...]))
     }
-    if let passwordFile { return (user, try PasswordFile.read(passwordFile)) }
+    if let passwordFile { return (user, try Self.firstLine(of: passwordFile)) }
     // Nobody has a password that nobody gave.
     guard let password = environment[Self.variable] ?? (user.isEmpty ? "" : nil) else {
       throw Mistake("--user \(user) has no password: give it in --password-file or $\(Self.variable)")
     }
     return (user, password)
+  }
+
+  /// Without its end; `-` is standard input. What follows may be anything.
+  private static func firstLine(of path: String) throws(IOFailure) -> String {
+    let lines = LineReader(try Descriptor.reading(path), lineBytesMax: 4_096)
+    guard case .line(let range) = try lines.next() else { return "" }
+    let line = lines[range]
+    return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
 }
 
@@ -110,15 +118,5 @@ struct CredentialBook: Sendable {
     if yieldsToURL, named?.password != nil { return nil }
     guard let account = netrc.account(for: URLText.host(url), user: named?.name) else { return nil }
     return make?(account.user, account.password, url)
-  }
-}
-
-enum PasswordFile {
-  /// The first line without its end; `-` is standard input. What follows may be anything.
-  static func read(_ path: String) throws(IOFailure) -> String {
-    let lines = LineReader(try Descriptor.reading(path), lineBytesMax: 4_096)
-    guard case .line(let range) = try lines.next() else { return "" }
-    let line = lines[range]
-    return String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
   }
 }

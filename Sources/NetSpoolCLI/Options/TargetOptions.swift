@@ -71,11 +71,7 @@ struct TargetOptions: ParsableArguments {
 
   /// True if the body of an error goes to a target.
   func keepsErrors(isFile: Bool) -> Bool {
-    switch fail {
-    case true?: false
-    case false?: true
-    case nil: failWithBody || !isFile
-    }
+    fail.map { !$0 } ?? (failWithBody || !isFile)
   }
 
   /// What `-o` or `-O` says of one URL.
@@ -86,10 +82,7 @@ struct TargetOptions: ParsableArguments {
   }
 
   /// The places that were given, in the order of the command line: the n-th is that of the n-th URL.
-  var places: [Place] {
-    output.map { $0 == Self.remoteName ? .remoteName : .path($0) }
-      + Array(repeating: .remoteName, count: remoteNames)
-  }
+  var places: [Place] { output.map { $0 == Self.remoteName ? .remoteName : .path($0) } }
 
   /// No path, as it holds a NUL.
   static let remoteName = "\0"
