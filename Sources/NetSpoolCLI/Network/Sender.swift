@@ -324,7 +324,7 @@ extension RequestOptions {
   var engineConfiguration: NetworkEngine.Configuration {
     var configuration = NetworkEngine.Configuration()
     configuration.timeouts.total = retryMaxTime?.span.map { .seconds($0.seconds) }
-    if let limit = limit.span.map({ Duration.seconds($0.seconds) }) {
+    if let limit = limit.map({ Duration.seconds($0.seconds) }) {
       configuration.timeouts.attempt = limit
       configuration.timeouts.headers = min(limit, configuration.timeouts.headers)
       configuration.timeouts.connect = min(limit, configuration.timeouts.connect)

@@ -45,8 +45,8 @@ struct ConnectionOptions: ParsableArguments {
 enum AddressFamily: String, EnumerableFlag { case ipv4, ipv6 }
 
 struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
-  let host: String
-  let port: Int
+  /// `host:port`, as the library has it.
+  let name: String
   let addresses: [String]
 
   /// Nil for what is no rule; an address of IPv6 may stand in brackets.
@@ -56,17 +56,12 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
     guard parts.count == 3, !parts[0].isEmpty, let port = Int(parts[1]), (1...65_535).contains(port) else {
       return nil
     }
-    (host, self.port) = (String(parts[0]), port)
+    name = "\(parts[0]):\(port)"
     addresses = parts[2].split(separator: ",").map {
       $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : String($0)
     }
     if addresses.isEmpty { return nil }
   }
-
-  var text: String { "\(name):\(addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ","))" }
-
-  /// As the library has it.
-  fileprivate var name: String { "\(host):\(port)" }
 }
 
 // MARK: What they say

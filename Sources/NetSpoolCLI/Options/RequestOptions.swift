@@ -16,8 +16,8 @@ struct RequestOptions: ParsableArguments {
   @Option("limit-rate") var limitRate: ByteSize?
   @Flag("compressed") var compressed = true
 
-  /// The limit that was asked for, or the one that holds otherwise.
-  var limit: TimeLimit { timeout ?? .some(TimeSpan(seconds: Double(Self.timeoutSeconds))) }
+  /// The limit that was asked for, or the one that holds otherwise; nil is none.
+  var limit: TimeSpan? { timeout.map(\.span) ?? TimeSpan(seconds: Double(Self.timeoutSeconds)) }
   var retries: Int { retry ?? Self.retriesByDefault }
 
   static let timeoutSeconds = 300
@@ -39,18 +39,14 @@ struct RequestOptions: ParsableArguments {
 }
 
 /// `--timeout`: how long, or for ever.
-enum TimeLimit: Equatable, Sendable, ExpressibleByArgument, CustomStringConvertible {
-  case none
-  case some(TimeSpan)
+struct TimeLimit: Sendable, ExpressibleByArgument {
+  /// Nil is for ever.
+  let span: TimeSpan?
 
   init?(argument: String) {
-    guard let limit = argument == "0" ? Self.none : TimeSpan(argument).map(Self.some) else { return nil }
-    self = limit
+    span = TimeSpan(argument)
+    if span == nil, argument != "0" { return nil }
   }
-
-  var span: TimeSpan? { if case .some(let span) = self { span } else { nil } }
-  var description: String { span?.description ?? "0" }
-  var defaultValueDescription: String { description }
 }
 
 // MARK: What they say

@@ -109,7 +109,7 @@ extension FrozenPost {
   private func settings(_ request: NetworkRequest, _ talk: WireWatch?) throws(StoreFailure) -> FrozenSettings
   {
     var settings = try FrozenSettings(options.freezing.place, environment)
-    if let limit = options.request.limit.span { settings.timeoutSeconds = limit.seconds }
+    if let limit = options.request.limit { settings.timeoutSeconds = limit.seconds }
     settings.connection = { [options, environment] in
       options.connection.apply(to: &$0, environment)
       $0.allowsCredentialsInClear = options.account.inClear
