@@ -33,36 +33,31 @@ enum FailureAdvice {
   static func advice(_ error: NetworkError, proxyKnowsUser: Bool = true) -> String? {
     switch error.code {
     case .invalidRequest where error.cause == .headerName:
-      return "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
-    case .resolveFailed:
-      return "look at its name in the URL, and whether this machine has a network"
-    case .connectFailed: return connection(error)
+      "Content-Length and Transfer-Encoding follow from what is sent: leave them out of --header"
+    case .resolveFailed: "look at its name in the URL, and whether this machine has a network"
+    case .connectFailed where error.cause == .refused:
+      "nobody listens there: look at the host and the port in the URL, and at options that lead elsewhere"
+    case .connectFailed:
+      "no way leads there: look at the host in the URL, and whether this machine has a network"
     case .decompressionLimit:
-      return
-        "so few bytes became so many; --no-compressed fetches them as they are sent, to be unpacked by hand"
-    case .authenticationFailed: return authentication(error.response)
-    case .proxyFailed: return proxy(error, knowsUser: proxyKnowsUser)
-    case .tlsRejected: return tls(error)
-    case .status: return error.response.flatMap { status($0) }
-    case .timedOut: return timeout(error)
+      "so few bytes became so many; --no-compressed fetches them as they are sent, to be unpacked by hand"
+    case .authenticationFailed: authentication(error.response)
+    case .proxyFailed: proxy(error, knowsUser: proxyKnowsUser)
+    case .tlsRejected: tls(error)
+    case .status: error.response.flatMap(status)
+    case .timedOut where error.cause == .connect: "--connect-timeout gives the connection more time"
+    case .timedOut where error.cause == .total: "--max-time gives it more time, 0 all there is"
     case .redirectRefused where error.cause == .downgrade:
-      return "the server leads from https to http; ask for the http:// URL itself if you trust the way"
+      "the server leads from https to http; ask for the http:// URL itself if you trust the way"
     case .redirectRefused where error.cause == .body:
-      return
-        "the server leads elsewhere without saying that the body goes along: --no-location shows where, and a command "
+      "the server leads elsewhere without saying that the body goes along: --no-location shows where, and a command "
         + "of your own sends it there"
-    case .redirectCycle: return "the server leads in a circle: --no-location shows its first answer"
-    case .tooManyRedirects: return "--max-redirs follows more of them"
+    case .redirectCycle: "the server leads in a circle: --no-location shows its first answer"
+    case .tooManyRedirects: "--max-redirs follows more of them"
     case .resumeMismatch:
-      return "what was there of it is no part of the file any more: the same command begins anew"
-    default: return nil
+      "what was there of it is no part of the file any more: the same command begins anew"
+    default: nil
     }
-  }
-
-  private static func connection(_ error: NetworkError) -> String {
-    error.cause == .refused
-      ? "nobody listens there: look at the host and the port in the URL, and at options that lead elsewhere"
-      : "no way leads there: look at the host in the URL, and whether this machine has a network"
   }
 
   private static func authentication(_ response: NetworkResponse?) -> String? {
@@ -87,16 +82,16 @@ enum FailureAdvice {
 
   private static func status(_ response: NetworkResponse) -> String? {
     switch response.status {
-    case 401: return stranger(response)
-    case 403: return "the server does not let you; perhaps it wants --user, a cookie or another User-Agent"
-    case 404, 410: return "there is nothing at this address: look at the URL"
-    case 405: return "the server has another method for this URL: --request names one"
-    case 407: return strangerToProxy
-    case 413: return "the body is too long for this server"
-    case 416: return "the server has no such bytes: without --range or --continue-at the whole is fetched"
-    case 429: return "the server wants fewer requests: try again later, or with more --retry"
-    case 500...: return "the server has a problem of its own: try again later, or with more --retry"
-    default: return nil
+    case 401: stranger(response)
+    case 403: "the server does not let you; perhaps it wants --user, a cookie or another User-Agent"
+    case 404, 410: "there is nothing at this address: look at the URL"
+    case 405: "the server has another method for this URL: --request names one"
+    case 407: strangerToProxy
+    case 413: "the body is too long for this server"
+    case 416: "the server has no such bytes: without --range or --continue-at the whole is fetched"
+    case 429: "the server wants fewer requests: try again later, or with more --retry"
+    case 500...: "the server has a problem of its own: try again later, or with more --retry"
+    default: nil
     }
   }
 
@@ -104,36 +99,27 @@ enum FailureAdvice {
 
   private static func proxy(_ error: NetworkError, knowsUser: Bool) -> String? {
     switch error.cause {
-    case .authentication where !knowsUser: return strangerToProxy
-    case .authentication: return "the proxy did not accept --proxy-user, or the user in its URL"
-    case .connect: return "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
+    case .authentication where !knowsUser: strangerToProxy
+    case .authentication: "the proxy did not accept --proxy-user, or the user in its URL"
+    case .connect: "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
     default:
-      return "the proxy is that of --proxy, or of http_proxy, https_proxy or all_proxy in the environment"
+      "the proxy is that of --proxy, or of http_proxy, https_proxy or all_proxy in the environment"
     }
   }
 
   private static func tls(_ error: NetworkError) -> String? {
     switch error.cause {
     case .trustStore:
-      return "the file of authorities cannot be read: look at --cacert, CURL_CA_BUNDLE and SSL_CERT_FILE"
-    case .clientCertificate: return "the client certificate cannot be used: look at --cert, --key and --pass"
-    case .hostMismatch: return "the certificate is for another host; --insecure believes anybody"
+      "the file of authorities cannot be read: look at --cacert, CURL_CA_BUNDLE and SSL_CERT_FILE"
+    case .clientCertificate: "the client certificate cannot be used: look at --cert, --key and --pass"
+    case .hostMismatch: "the certificate is for another host; --insecure believes anybody"
     case .untrusted, .expired:
-      return "--cacert names an authority that you trust; --insecure believes anybody"
-    case .notYetValid: return "the certificate begins later: is the clock of this machine right?"
-    case .weak: return "the server's keys are too weak to be believed; --insecure believes anybody"
+      "--cacert names an authority that you trust; --insecure believes anybody"
+    case .notYetValid: "the certificate begins later: is the clock of this machine right?"
+    case .weak: "the server's keys are too weak to be believed; --insecure believes anybody"
     case .protocol:
-      return
-        "the server does not speak TLS there, or none that is known here: is it http://, or another port?"
-    default: return "no safe connection came about; -v shows how far it came"
-    }
-  }
-
-  private static func timeout(_ error: NetworkError) -> String? {
-    switch error.cause {
-    case .connect: return "--connect-timeout gives the connection more time"
-    case .total: return "--max-time gives it more time, 0 all there is"
-    default: return nil
+      "the server does not speak TLS there, or none that is known here: is it http://, or another port?"
+    default: "no safe connection came about; -v shows how far it came"
     }
   }
 }

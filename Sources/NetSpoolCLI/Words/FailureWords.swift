@@ -12,11 +12,12 @@ enum FailureWords {
   /// Nil for a code that no word stands for.
   static func known(_ code: String, _ reason: String?, _ target: String?) -> String? {
     switch code {
-    case "connectFailed": "cannot connect\(target.map { " to \($0)" } ?? "")\(behind(reason.map(connection)))"
+    case "connectFailed":
+      "cannot connect\(target.map { " to \($0)" } ?? "")\(behind(reason.map { connections[$0] ?? $0 }))"
     case "sinkFailed": "cannot write\(target.map { " \($0)" } ?? ""): \(reason ?? "unknown")"
     case "digestMismatch": "\(target ?? "the body") is not what sha256= says"
     case "resolveFailed": "there is no such host"
-    case "timedOut": time(reason)
+    case "timedOut": times[reason ?? ""] ?? "it took too long"
     case "connectionLost", "transportFailed": "the connection was lost"
     case "bodyTruncated", "truncatedHeaders": "the answer broke off"
     case "bodyTooLarge": "the body is too long\(behind(reason))"
@@ -57,23 +58,13 @@ enum FailureWords {
     return "the server asks to come back in \(span)"
   }
 
-  private static func connection(_ reason: String) -> String {
-    switch reason {
-    case "refused": "connection refused"
-    case "reset": "connection reset"
-    case "unreachable": "no way leads there"
-    default: reason
-    }
-  }
+  private static let connections = [
+    "refused": "connection refused", "reset": "connection reset", "unreachable": "no way leads there",
+  ]
 
-  private static func time(_ reason: String?) -> String {
-    switch reason {
-    case "connect": "no connection in time"
-    case "headers": "no answer in time"
-    case "stall": "nothing came for too long"
-    default: "it took too long"
-    }
-  }
+  private static let times = [
+    "connect": "no connection in time", "headers": "no answer in time", "stall": "nothing came for too long",
+  ]
 
   private static func behind(_ reason: String?) -> String { reason.map { ": \($0)" } ?? "" }
 }

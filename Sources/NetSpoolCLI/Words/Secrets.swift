@@ -13,15 +13,11 @@ enum Secrets {
     case nil, "secret-url": URLText.looksLikeURL(value) ? URLText.masked(value) : value
     case "secret-proxy": proxy(value)
     case "secret-field": field(value)
-    case "secret-colon": behindColon(value)
+    case "secret-colon": value.firstIndex(of: ":").map { "\(value[..<$0]):\(mask)" } ?? value
     case "secret-cookie": value.contains("=") ? mask : value
     case "secret-all": mask
     default: value
     }
-  }
-
-  private static func behindColon(_ value: String) -> String {
-    value.firstIndex(of: ":").map { "\(value[..<$0]):\(mask)" } ?? value
   }
 
   private static func proxy(_ value: String) -> String {

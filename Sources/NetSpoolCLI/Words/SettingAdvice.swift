@@ -8,15 +8,13 @@ enum SettingAdvice {
     switch error.code {
     case .invalidConfiguration: error.cause.flatMap(option)
     case .engineStartFailed, .tooManyOpenFiles:
-      error.errno == EMFILE || error.errno == ENFILE ? tooFewFiles : nil
+      error.errno == EMFILE || error.errno == ENFILE
+        ? "this process may open too few files: 'ulimit -n' says how many, and raises them" : nil
     // What one of the tool's own streams has said.
     case .sinkFailed where error.errno == nil: error.subject
     default: nil
     }
   }
-
-  private static let tooFewFiles =
-    "this process may open too few files: 'ulimit -n' says how many, and raises them"
 
   private static func option(_ cause: NetworkError.Cause) -> String? {
     switch cause {
