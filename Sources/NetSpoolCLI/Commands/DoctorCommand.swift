@@ -23,10 +23,10 @@ struct DoctorCommand: StatusCommand {
       ("versions", Self.versions), ("network", Self.network), ("limits", Self.limits),
       ("defaults", Self.defaults), ("directories", Self.directories(environment, cache)),
       ("frozen", frozen.facts(environment)),
-      ("checks", checks.map { ($0.name, .text("\($0.verdict): \($0.text)")) }),
+      ("checks", checks.map { ($0.name, .text("\($0.finding.verdict): \($0.finding.text)")) }),
     ])
     let status = try sheet.print(asJSON: json)
-    return checks.contains { $0.verdict == .bad } ? .failedForGood : status
+    return checks.contains { $0.finding.verdict == .bad } ? .failedForGood : status
   }
 
   private static var versions: FactSheet.Entries {
@@ -84,10 +84,10 @@ struct DoctorCommand: StatusCommand {
     let temporary = Ledger.temporaryDirectory(environment)
     return [
       ("temporary", .text(temporary)),
-      ("temporary free", .bytes(DiskRoom.free(below: temporary), or: "unknown")),
+      ("temporary free", .bytes(DoctorCheck.free(below: temporary), or: "unknown")),
       ("cache", .text(cache, or: "none: neither XDG_CACHE_HOME nor HOME is set")),
       ("cache file", .bytes(cache.flatMap(CacheFiles.bytes), or: "not there yet")),
-      ("cache free", .bytes(cache.flatMap(DiskRoom.free(below:)), or: "unknown")),
+      ("cache free", .bytes(cache.flatMap(DoctorCheck.free(below:)), or: "unknown")),
     ]
   }
 }

@@ -208,10 +208,10 @@ import Testing
     #expect(DoctorCheck.files((soft: 100, hard: 100)).verdict == .bad)
     #expect(DoctorCheck.files((soft: 1_024, hard: 4_096)).verdict == .warn)
     #expect(DoctorCheck.files((soft: 65_536, hard: 65_536)).verdict == .ok)
-    #expect(DoctorCheck.disk("d", "/d", 1 << 20).verdict == .bad)
-    #expect(DoctorCheck.disk("d", "/d", 1 << 29).verdict == .warn)
-    #expect(DoctorCheck.disk("d", "/d", 1 << 40).verdict == .ok)
-    #expect(DoctorCheck.disk("d", "/d", nil).verdict == .bad)
+    #expect(DoctorCheck.disk("/d", 1 << 20).verdict == .bad)
+    #expect(DoctorCheck.disk("/d", 1 << 29).verdict == .warn)
+    #expect(DoctorCheck.disk("/d", 1 << 40).verdict == .ok)
+    #expect(DoctorCheck.disk("/d", nil).verdict == .bad)
   }
 }
 
