@@ -14,7 +14,7 @@ struct CacheKeeper {
 
   func facts() throws(StoreFailure) -> FactSheet {
     let statistics = try withEngine { $0.cacheStatistics }
-    return FactSheet([
+    return FactSheet(groups: [
       (
         "cache",
         [

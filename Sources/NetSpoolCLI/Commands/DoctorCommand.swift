@@ -19,7 +19,7 @@ struct DoctorCommand: StatusCommand {
     let environment = Environment.process
     let cache = place.path(environment)
     let checks = DoctorCheck.all(environment, cache: cache, frozen: frozen.path(environment))
-    let sheet = FactSheet([
+    let sheet = FactSheet(groups: [
       ("versions", Self.versions), ("network", Self.network), ("limits", Self.limits),
       ("defaults", Self.defaults), ("directories", Self.directories(environment, cache)),
       ("frozen", frozen.facts(environment)),

@@ -33,7 +33,7 @@ struct ReportMergeCommand: StatusCommand {
   var json = false
 
   func validate() throws {
-    let inputs = files.compactMap(FileFacts.init(path:))
+    let inputs = files.compactMap { FileFacts(path: $0) }
     for path in [output, failed] {
       guard let path, let status = FileFacts(path: path) else { continue }
       try refuse(

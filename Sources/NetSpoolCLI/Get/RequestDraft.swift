@@ -93,7 +93,9 @@ extension BodyOptions {
   fileprivate func requireFiles() throws(IOFailure) {
     var paths = uploads + [file].compactMap(\.self) + texts.flatMap(\.file)
     for case .file(let path, _, _) in form.map(\.content) { paths.append(path) }
-    for path in paths where path != "-" { try UserFile.require(path) }
+    for path in paths where path != "-" {
+      guard unsafe access(path, R_OK) == 0 else { throw .last("open", path) }
+    }
   }
 
   fileprivate func method(standard: String) -> String {

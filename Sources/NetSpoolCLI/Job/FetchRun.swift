@@ -156,7 +156,7 @@ extension FetchRun {
       plan.isProtected = { [lists = list.files, options] name in
         guard let there = FileFacts(path: folder.path + name) else { return false }
         let written = [options.results, options.failed, options.har, options.cookies.cookieJar].compactMap {
-          $0.flatMap(FileFacts.init(path:))
+          $0.flatMap { FileFacts(path: $0) }
         }
         return (lists + written).contains(where: there.isSameFile)
       }

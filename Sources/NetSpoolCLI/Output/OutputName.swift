@@ -47,7 +47,7 @@ enum OutputName {
     return folder + clipped(stem, to: componentBytesMax - ending.utf8.count - 1) + "." + ending
   }
 
-  private static func parts(_ name: String) -> (folder: String, file: String) {
+  static func parts(_ name: String) -> (folder: String, file: String) {
     let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map(name.utf8.index(after:)) ?? name.startIndex
     return (String(name[..<start]), String(name[start...]))
   }

@@ -137,11 +137,8 @@ struct FileFacts: Equatable {
     mode = raw.st_mode
   }
 
-  /// The facts of what `path` names; nil when there is nothing.
-  init?(path: String) { self.init(path: path, followsLinks: true) }
-
-  /// - Parameter followsLinks: false: of a symbolic link itself.
-  init?(path: String, followsLinks: Bool) {
+  /// The facts of what `path` names, or with `followsLinks` false of a symbolic link itself; nil when there is nothing.
+  init?(path: String, followsLinks: Bool = true) {
     var raw = stat()
     guard unsafe (followsLinks ? stat(path, &raw) : lstat(path, &raw)) == 0 else { return nil }
     self.init(raw)

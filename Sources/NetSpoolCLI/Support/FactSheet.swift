@@ -11,13 +11,20 @@ struct FactSheet {
     static func bytes(_ count: Int?, or none: String) -> Value {
       count.map { .number($0, "bytes") } ?? .none(none)
     }
+
+    fileprivate var text: String {
+      switch self {
+      case .text(let text), .none(let text): text
+      case .number(let number, "bytes"): HumanText.bytes(Int64(number))
+      case .number(let number, ""): HumanText.count(number)
+      case .number(let number, let unit): "\(HumanText.count(number)) \(unit)"
+      }
+    }
   }
 
   typealias Entries = [(name: String, value: Value)]
 
-  private let groups: [(name: String, entries: Entries)]
-
-  init(_ groups: [(name: String, entries: Entries)]) { self.groups = groups }
+  let groups: [(name: String, entries: Entries)]
 
   func print(asJSON: Bool) throws(IOFailure) -> JobStatus {
     try StandardOutput.write(asJSON ? json : Array(text.utf8))
@@ -47,17 +54,6 @@ struct FactSheet {
     case .text(let text): json.field(key, text)
     case .number(let number, let unit): json.field(key + unit.capitalisedFirst, number)
     case .none: break
-    }
-  }
-}
-
-extension FactSheet.Value {
-  fileprivate var text: String {
-    switch self {
-    case .text(let text), .none(let text): text
-    case .number(let number, "bytes"): HumanText.bytes(Int64(number))
-    case .number(let number, ""): HumanText.count(number)
-    case .number(let number, let unit): "\(HumanText.count(number)) \(unit)"
     }
   }
 }
@@ -145,12 +141,11 @@ enum HumanText {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  static func padded(_ value: Int, to width: Int, with fill: Character) -> String {
-    padded(String(value), to: width, with: fill)
-  }
-
-  static func padded(_ text: String, to width: Int, with fill: Character = " ") -> String {
-    String(repeating: fill, count: max(0, width - text.utf8.count)) + text
+  static func padded(_ value: some LosslessStringConvertible, to width: Int, with fill: Character = " ")
+    -> String
+  {
+    let text = String(value)
+    return String(repeating: fill, count: max(0, width - text.utf8.count)) + text
   }
 
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]

@@ -31,11 +31,8 @@ struct NamedOutput {
 
   /// Of a file that is not there yet: its folder, however that is spelt, and its name.
   private var place: String {
-    let (folder, name) =
-      path.lastIndex(of: "/").map { (String(path[...$0]), String(path[path.index(after: $0)...])) } ?? (
-        ".", path
-      )
-    guard let real = unsafe realpath(folder, nil) else { return path }
+    let (folder, name) = OutputName.parts(path)
+    guard let real = unsafe realpath(folder.isEmpty ? "." : folder, nil) else { return path }
     defer { unsafe free(real) }
     return "\(unsafe String(cString: real))/\(name)"
   }

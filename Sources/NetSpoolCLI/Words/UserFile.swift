@@ -11,11 +11,6 @@ enum UserFile {
     let bytes = try Descriptor(opening: path, O_RDONLY).readAll(atMost: bytesMax)
     return String(decoding: bytes, as: UTF8.self)
   }
-
-  /// Throws for a file that cannot be read, before anything is sent.
-  static func require(_ path: String) throws(IOFailure) {
-    guard unsafe access(path, R_OK) == 0 else { throw .last("open", path) }
-  }
 }
 
 extension Descriptor {
