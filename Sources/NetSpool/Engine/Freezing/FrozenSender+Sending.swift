@@ -10,9 +10,7 @@ extension FrozenSender {
     let options: FreezeOptions
     /// The time after which it expires.
     let lifetime: Duration
-    let headers: Headers
-    let credential: NetworkCredentials?
-    let timeouts: NetworkRequest.Timeouts
+    let secrets: Secrets
   }
 
   func accept(_ submission: Submission) {
@@ -39,7 +37,7 @@ extension FrozenSender {
       if acceptance.isDuplicate {
         waiting[id, default: Waiting()].operations.append(operation)
       } else {
-        waiting[id] = Waiting(operations: [operation], secrets: Secrets(submission))
+        waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
       }
       let request = (acceptance.isDuplicate ? record(id)?.request : nil) ?? submission.request
       let ticket = FrozenTicket(
@@ -79,13 +77,6 @@ extension FrozenSender {
 
   func end(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     on(operation) { core, operation in core.endFrozen(operation, outcome) }
-  }
-}
-
-extension FrozenSender.Secrets {
-  fileprivate init(_ submission: FrozenSender.Submission) {
-    self.init(
-      headers: submission.headers, credential: submission.credential, timeouts: submission.timeouts)
   }
 }
 

@@ -59,8 +59,7 @@ extension Scheduler {
     return FrozenSender.Submission(
       operation: operation, request: frozen, body: body,
       options: own.freezing, lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime,
-      headers: headers,
-      credential: credential, timeouts: own.timeouts)
+      secrets: FrozenSender.Secrets(headers: headers, credential: credential, timeouts: own.timeouts))
   }
 
   /// Its request is on the disk.
