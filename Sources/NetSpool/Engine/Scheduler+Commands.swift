@@ -232,35 +232,21 @@ extension Scheduler {
     let end = timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
       cancelAll(NetworkError(.engineClosed)) { $0.engine === engine }
     }
-    awaitEnds(of: engine, countdown) { [unowned self] hasSome in
-      if !hasSome, engine.freezing == nil { timers.cancel(end) }
-    }
-  }
-
-  /// Counts those of an engine that have not ended, and those that have and whose closures have not run yet. `done` hears
-  /// whether there are some of the former.
-  private func awaitEnds(of engine: NetworkEngine, _ countdown: Countdown, done: @escaping (Bool) -> Void) {
-    loop.assertOnLoop()
     countdown.add()
     let mine = OperationSweep(until: operations.lastSubmittedAt) { [unowned self] in
       $0.engine === engine && isOpen($0)
     }
     var hasSome = false
-    go(through: mine) { [unowned self] operation in
-      if awaitEnd(of: operation, countdown) { hasSome = true }
+    go(through: mine) { operation in
+      if operation.isAttempt { return }
+      hasSome = true
+      countdown.add()
+      operation.add(.ended { countdown.signal() })
     } done: { [unowned self] in
-      done(hasSome)
+      if !hasSome, engine.freezing == nil { timers.cancel(end) }
       // Behind those that have ended and whose closures have not run yet.
       context.tell(NetworkOperation(NetworkRequest(url: ""), engine: engine), .mark { countdown.signal() })
     }
-  }
-
-  private func awaitEnd(of operation: NetworkOperation, _ countdown: Countdown) -> Bool {
-    loop.assertOnLoop()
-    if operation.isAttempt { return false }
-    countdown.add()
-    operation.add(.ended { countdown.signal() })
-    return true
   }
 
   /// `done` comes when nothing frozen of this engine is on its way any more, or the loops have ended what is: the disk may keep
