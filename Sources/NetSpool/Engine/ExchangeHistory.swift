@@ -104,21 +104,12 @@ final class ExchangeHistory {
   func follow(_ hop: RedirectHop, defaults: Headers) {
     redirects?.append(method: hop.method, url: hop.url)
     let leavesHome = !hop.isSameOrigin && !target.isForeign
-    let fields = leavesHome ? merged(defaults) : target.headers
+    let own = target.headers
+    let fields = leavesHome ? defaults.keeping { !own.contains($0.name) } + own : own
     target = Target(
       url: hop.url.text, method: hop.method, headers: hop.keptFields(of: fields),
       keepsBody: target.keepsBody && hop.keepsBody, isForeign: target.isForeign || leavesHome)
     authentication.sent.beginAnew()
-  }
-
-  /// The engine's fields and the request's own, which win.
-  private func merged(_ defaults: Headers) -> Headers {
-    var fields = Headers()
-    for field in defaults where !target.headers.contains(field.name) {
-      fields.append(name: field.nameBytes, value: field.valueBytes)
-    }
-    for field in target.headers { fields.append(name: field.nameBytes, value: field.valueBytes) }
-    return fields
   }
 }
 

@@ -37,7 +37,7 @@ struct Authenticator {
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
     // What others have learned meanwhile says nothing about what this request carried when it was refused.
     if fields.isBasic { operation.makeHistory().authentication.sent.basic = true }
-    return own.count == 0 ? fields : fields.without(namesOf: own)
+    return own.count == 0 ? fields : fields.keeping { !own.contains($0.name) }
   }
 
   private mutating func fields(
@@ -102,14 +102,6 @@ extension HandleSettings {
 }
 
 extension Headers {
-  fileprivate func without(namesOf own: Headers) -> Headers {
-    var kept = Headers()
-    for field in self where !own.contains(field.name) {
-      kept.append(name: field.nameBytes, value: field.valueBytes)
-    }
-    return kept
-  }
-
   fileprivate var isBasic: Bool { first("Authorization")?.hasPrefix("Basic ") == true }
 
   fileprivate static func authorization(_ value: some Collection<UInt8>) -> Headers {

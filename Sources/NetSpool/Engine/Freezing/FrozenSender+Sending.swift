@@ -186,21 +186,12 @@ extension FrozenSender: FrozenSpoolOwner {
 }
 
 extension FrozenRequest {
-  /// Returns those fields whose values are not written to the disk.
-  fileprivate func withheld(of fields: Headers) -> Headers {
-    var withheld = Headers()
-    for field in fields where secretFields.contains(where: { field.isNamed($0) }) {
-      withheld.append(name: field.nameBytes, value: field.valueBytes)
-    }
-    return withheld
-  }
-
   /// An exchange, ready to be sent: the spool alone repeats it.
   fileprivate func attempt(
     body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets
   ) -> NetworkRequest {
     var request = NetworkRequest(url: url, method: method)
-    request.headers = headers + withheld(of: secrets)
+    request.headers = headers + secrets.keeping { field in secretFields.contains { field.isNamed($0) } }
     request.coalesces = false
     request.extra.prepared = body.isEmpty ? .none : .bytes(body)
     request.extra.retry = .none

@@ -89,6 +89,13 @@ extension Headers {
     return kept
   }
 
+  /// Returns the fields of which `isKept` says so, in their order.
+  func keeping(where isKept: (Field) -> Bool) -> Headers {
+    var kept = Headers()
+    for field in self where isKept(field) { kept.append(name: field.nameBytes, value: field.valueBytes) }
+    return kept
+  }
+
   /// The ranges in the block at which the names of all fields lie.
   var nameRanges: [Range<Int>] {
     let bytes = block.span

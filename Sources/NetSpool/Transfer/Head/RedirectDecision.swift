@@ -151,13 +151,7 @@ struct RedirectHop: Sendable, Hashable {
   }
 
   /// The fields that go along, in their order.
-  func keptFields(of fields: Headers) -> Headers {
-    var kept = Headers()
-    for field in fields where keeps(field.nameBytes) {
-      kept.append(name: field.nameBytes, value: field.valueBytes)
-    }
-    return kept
-  }
+  func keptFields(of fields: Headers) -> Headers { fields.keeping { keeps($0.nameBytes) } }
 }
 
 /// Checks on the Location field before any URL parser sees it.
