@@ -31,28 +31,21 @@ final class Origins {
 
   var all: some Collection<Origin> { byText.values }
 
-  /// Where a URL leads: its origin, and its pieces when they had to be looked at.
-  struct Found {
-    let origin: Origin
-    let canonical: ParsedURL?
-  }
-
-  /// Finds the origin of a URL; the authority of each spelling is judged by `URLParser` once.
-  func find(_ url: String) throws(NetworkError) -> Found {
-    if let latest, PlainURL.goesOn(url, from: latest.spelling) {
-      return Found(origin: latest.origin, canonical: nil)
-    }
+  /// Finds the origin of a URL, and its pieces when they had to be looked at; the authority of each spelling is judged by
+  /// `URLParser` once.
+  func find(_ url: String) throws(NetworkError) -> (origin: Origin, canonical: ParsedURL?) {
+    if let latest, PlainURL.goesOn(url, from: latest.spelling) { return (latest.origin, nil) }
     let length = PlainURL.originLength(url)
-    if let length, let origin = known(url, length) { return Found(origin: origin, canonical: nil) }
+    if let length, let origin = known(url, length) { return (origin, nil) }
     let parsed = try URLParser.parse(url)
     let origin = byText[parsed.pieces.origin.text] ?? make(parsed.pieces.origin)
     guard let length, parsed.user == nil, parsed.password == nil else {
-      return Found(origin: origin, canonical: parsed)
+      return (origin, parsed)
     }
     let spelling = String(url.utf8.prefix(length))!
     spellings[spelling] = origin
     origin.spellings.append(spelling)
-    return Found(origin: origin, canonical: nil)
+    return (origin, nil)
   }
 
   /// The origin of a request. What no origin may ever see is refused here, before anything is queued.
