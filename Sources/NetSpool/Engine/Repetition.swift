@@ -99,7 +99,7 @@ extension NetworkOperation {
 
 extension NetworkRequest {
   /// Its body comes from a stream or a file, and may be as long as it likes.
-  fileprivate var streamsBody: Bool {
+  var streamsBody: Bool {
     switch prepared {
     case .none, .bytes: false
     case .file, .multipart, .stream: true

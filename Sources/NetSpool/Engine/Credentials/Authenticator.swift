@@ -81,7 +81,8 @@ struct Authenticator {
   ) throws(NetworkError) {
     guard !origin.isSecure, !engine.configuration.allowsCredentialsInClear, fields.count > 0 else { return }
     // A proxy's `localhost` is not ours.
-    let isNear = engine.handleSettings.way.isDirect ? origin.isLoopback : engine.handleSettings.isNear(origin)
+    let way = engine.handleSettings.way
+    let isNear = way.isDirect ? origin.isLoopback : way.isLoopback(origin.pieces)
     if isNear, engine.handleSettings.plainProxy == nil { return }
     let isReusable: Bool
     if let value = fields.first("Authorization")?.lowercased() {
@@ -90,14 +91,6 @@ struct Authenticator {
       isReusable = isCredential
     }
     if isReusable { throw NetworkError(.invalidConfiguration, cause: .allowsCredentialsInClear) }
-  }
-}
-
-extension HandleSettings {
-  /// The way that the caller has given ends on this machine.
-  fileprivate func isNear(_ origin: Origin) -> Bool {
-    guard let pieces = try? URLParser.parse(origin.text + "/").pieces else { return false }
-    return way.isLoopback(pieces.origin)
   }
 }
 
@@ -167,21 +160,15 @@ extension Authenticator {
       return nil
     case .basic: origin.answers.remember(.basic, for: id)
     case .digest(let challenge):
-      guard challenge.protection != .integrity || hasBodyAtHand(request, history) else { return nil }
+      // A body that can be put into a digest: in memory, or none.
+      guard challenge.protection != .integrity || !history.target.keepsBody || !request.streamsBody else {
+        return nil
+      }
       origin.answers.remember(.digest(challenge, count: 0), for: id)
     }
     history.authentication.sent.rounds += 1
     history.authentication.isRefused = false
     return .authorized
-  }
-
-  /// A body that can be put into a digest: in memory, or none.
-  private func hasBodyAtHand(_ request: NetworkRequest, _ history: ExchangeHistory) -> Bool {
-    guard history.target.keepsBody else { return true }
-    switch request.prepared {
-    case .none, .bytes: return true
-    case .file, .multipart, .stream: return false
-    }
   }
 
   /// The error that a refused credential ends with.
