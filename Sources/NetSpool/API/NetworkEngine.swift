@@ -93,7 +93,7 @@ public final class NetworkEngine: Sendable {
     decodes = !headers.contains("Accept-Encoding")
     home = host.flatMap { configuration.home($0) }
     credential = home.flatMap { home in
-      configuration.credentials.map { EngineCredential($0, origin: home.text) }
+      configuration.credentials.map { EngineCredential(credential: $0, origin: home.text) }
     }
     #if Metrics
     metrics = EngineMetrics(home, engine: id)

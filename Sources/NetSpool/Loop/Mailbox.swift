@@ -22,8 +22,6 @@ final class Mailbox<Message: Sendable>: Sendable {
 
   private let state = BusyMutex(State())
 
-  init() {}
-
   /// Any thread. False when the loop has closed and the message will never arrive.
   @discardableResult
   func send(_ message: Message) -> Bool {

@@ -231,11 +231,6 @@ struct EngineCredential: Sendable {
   /// `scheme://host[:port]`, canonical.
   let origin: String
 
-  init(_ credential: NetworkCredentials, origin: String) {
-    self.credential = credential
-    self.origin = origin
-  }
-
   /// The origin, `scheme://host[:port]`, is the one that it goes to.
   func belongs(to origin: Span<UInt8>) -> Bool {
     let own = self.origin.utf8.span

@@ -20,10 +20,8 @@ extension NetworkEngine {
   private var isSigner: Bool { if case .aws = credential?.credential.scheme { true } else { false } }
 
   private func credential(of request: NetworkRequest) -> NetworkCredentials? {
-    guard let mine = credential, (try? URLParser.parse(request.url))?.pieces.origin.text == mine.origin else {
-      return request.credentials
-    }
-    return request.credentials?.over(mine.credential) ?? mine.credential
+    let mine = credential?.credential(for: request)
+    return request.credentials?.over(mine) ?? mine
   }
 }
 

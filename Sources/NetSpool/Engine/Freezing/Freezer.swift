@@ -15,8 +15,6 @@ final class Freezer: Sendable {
       FrozenMoment(
         wall: WallClock.microseconds, monotonic: BootClock.now, boot: BootIdentifier.current.first)
     }
-
-    init(store: FrozenStoreSettings) { self.store = store }
   }
 
   typealias Command = @Sendable (FrozenSender) -> Void
