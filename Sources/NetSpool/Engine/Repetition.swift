@@ -29,9 +29,7 @@ struct Repetition {
       isPaced: cause == .status(429) && origin.sizing.heedsRefusals)
     let policy = Self.policy(of: operation, request) { $0.repeats(cause, after: attempts, request.method) }
     let random = Double.random(in: 0..<1, using: &random)
-    let decision = retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
-    if case .retry(let seconds) = decision { return seconds }
-    return nil
+    return retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
   }
 
   /// The most patient policy of the operations that share the exchange, of those that want what has happened repeated if there

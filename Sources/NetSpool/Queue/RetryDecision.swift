@@ -25,12 +25,6 @@ struct FailedAttempt: Sendable {
   var isPaced = false
 }
 
-enum RetryDecision: Hashable, Sendable {
-  case giveUp
-  /// Seconds. After 0 it is the silent repeat: use a fresh connection, the other idle ones are likely dead too.
-  case retry(after: Double)
-}
-
 /// Whether a failed attempt is repeated, and when. Takes from the budget only for a retry it grants, and neither for
 /// the silent repeat, which answers a race of our own pool and puts no load on a struggling origin, nor for one that was
 /// refused because it came too soon.
@@ -39,17 +33,19 @@ enum RetryDecision: Hashable, Sendable {
 /// say otherwise (`methods`).
 ///
 /// - Parameter random: evenly distributed in 0..<1.
+/// - Returns: seconds until the next attempt, or nil for none. After 0 it is the silent repeat: use a fresh connection, the
+///   other idle ones are likely dead too.
 func retryDecision(
   _ attempt: FailedAttempt, policy: NetworkRequest.Retry, budget: inout RetryBudget, random: Double
-) -> RetryDecision {
-  guard attempt.isReplayable else { return .giveUp }
-  if policy.repeatsOnDeadConnection, attempt.isSafe, attempt.diedWithConnection { return .retry(after: 0) }
+) -> Double? {
+  guard attempt.isReplayable else { return nil }
+  if policy.repeatsOnDeadConnection, attempt.isSafe, attempt.diedWithConnection { return 0 }
   guard policy.allows(attempt), policy.repeats(attempt.cause, after: attempt.number, attempt.method) else {
-    return .giveUp
+    return nil
   }
   let delay = policy.delay(after: attempt, random: random)
-  guard delay < attempt.secondsLeft, attempt.isPaced || budget.withdraw() else { return .giveUp }
-  return .retry(after: delay)
+  guard delay < attempt.secondsLeft, attempt.isPaced || budget.withdraw() else { return nil }
+  return delay
 }
 
 extension FailedAttempt {
