@@ -10,23 +10,16 @@ final class ReachabilityBoard: Sendable {
     var current: NetworkEngine.Reachability?
     var delivered: NetworkEngine.Reachability?
     var handlers: [Handler] = []
-    var isWatched = false
     /// A delivery is on its way to the target, or there.
     var isBeingDelivered = false
   }
 
   private let state = Mutex(State())
+  /// For the first caller, which must have the loop watch.
+  let watching = Once()
 
   /// Nil until the loop has looked.
   var current: NetworkEngine.Reachability? { state.withLock { $0.current } }
-
-  /// True for the first caller, which must have the loop watch.
-  func beginWatching() -> Bool {
-    state.withLock { state in
-      defer { state.isWatched = true }
-      return !state.isWatched
-    }
-  }
 
   /// The first handler's changes count from what is known by then.
   func add(_ handler: @escaping Handler) {
@@ -65,7 +58,7 @@ final class ReachabilityBoard: Sendable {
 extension NetworkEngine {
   /// The first call has the loop watch.
   func watchReachability() {
-    guard reachabilityBoard.beginWatching() else { return }
+    guard reachabilityBoard.watching.first() else { return }
     // Weak: asking must not keep the engine, and with it the queue, alive on the queue's own thread.
     homePort.perform { [weak self] core in
       if let self { core.connectivity.add(self) }
