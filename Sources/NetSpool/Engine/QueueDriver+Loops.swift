@@ -75,12 +75,9 @@ extension NetworkOperation {
     return driver.port(of: driver.loops[Int(number)])
   }
 
-  /// Any thread: runs a closure on its loop, behind everything that its engine has sent there before; without `inLine` behind
-  /// everything.
+  /// Any thread: runs a closure on its loop, behind everything that its engine has sent there before.
   @discardableResult
-  func perform(inLine: Bool = true, _ action: @escaping QueueDriver.Action) -> Bool {
-    port.perform(of: inLine ? engine.id : nil, action)
-  }
+  func perform(_ action: @escaping QueueDriver.Action) -> Bool { port.perform(of: engine.id, action) }
 }
 
 extension QueueDriver {

@@ -134,8 +134,8 @@ final class FrozenSender {
     retainedForTurn.removeAll(keepingCapacity: true)
   }
 
-  private func tellCounts(_ count: Int? = nil) {
-    let count = count ?? spool.count
+  private func tellCounts() {
+    let count = spool.count
     for (key, queue) in queues where queue.counted != count {
       queue.driver.frozen.add(count - queue.counted, ordering: .relaxed)
       queues[key]?.counted = count
