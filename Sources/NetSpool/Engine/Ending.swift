@@ -330,15 +330,6 @@ extension NetworkOperation {
       return true
     }
   }
-
-  /// Takes the streams, which are the loop's from now on.
-  fileprivate func takeStreams() -> [StreamAttachment] {
-    shared.withLock { shared in
-      if shared.isPlain { return [] }
-      defer { shared.streams = [] }
-      return shared.streams
-    }
-  }
 }
 
 extension Scheduler {
@@ -378,7 +369,10 @@ extension Scheduler {
   /// Streams of an operation that never started are closed all the same: exactly once.
   fileprivate func closeUnusedStreams(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
-    let streams = operation.takeStreams()
+    let streams = operation.shared.withLock { shared in
+      defer { shared.streams = [] }
+      return shared.streams
+    }
     guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true
     for stream in streams { stream.close(failure) }

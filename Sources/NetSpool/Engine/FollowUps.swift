@@ -44,7 +44,8 @@ final class FollowUps: Sendable {
   /// Ends those that are at work on an answer; the others end with their operations.
   func end(with failure: NetworkError, where matches: (NetworkOperation) -> Bool) {
     let all = state.withLock { $0.all.values.flatMap { $0 } }
-    for followUp in all where followUp.operation.hasOutcome && matches(followUp.operation) {
+    for followUp in all
+    where followUp.operation.shared.withLock({ $0.outcome != nil }) && matches(followUp.operation) {
       followUp.end(with: failure)
     }
   }
@@ -65,10 +66,6 @@ final class FollowUps: Sendable {
     }
     if isEmpty { done() }
   }
-}
-
-extension NetworkOperation {
-  fileprivate var hasOutcome: Bool { shared.withLock { $0.outcome != nil } }
 }
 
 extension NetworkEngine {

@@ -169,7 +169,8 @@ final class Scheduler {
     for command in port.loop.mailbox.close() { perform(command) }
     // What they have begun for many ends here: who waits for it hears of it.
     _ = doWork(in: .endless)
-    endFrozenOperations()
+    // The stores have said all they had to say to this queue.
+    for operation in operations.all() { giveUpFrozen(operation) }
     timers.close()
     sinks.waits.close()
     seats.close()

@@ -104,7 +104,8 @@ extension EngineFreezing {
 
   /// Throws `invalidRequest(letter)`.
   func revive(_ id: FrozenID, for engine: NetworkEngine) throws(NetworkError) {
-    guard let letter = letter(id), letter.record != nil, letter.hasBody else {
+    // The body of a cancelled request was not kept: no operation wants it.
+    guard let letter = letter(id), letter.record != nil, letter.cause.reason != .cancelled else {
       throw NetworkError(.invalidRequest, reason: "letter")
     }
     freezer.dispatch { sender in
@@ -120,11 +121,6 @@ extension EngineFreezing {
       sender.spool.discard(id) { [unowned sender] _ in sender.owed[id] = nil }
     }
   }
-}
-
-extension DeadLetter {
-  /// True if the body was kept: no operation wants that of a cancelled request.
-  fileprivate var hasBody: Bool { cause.reason != .cancelled }
 }
 
 /// What became of a request whose operation is no more.

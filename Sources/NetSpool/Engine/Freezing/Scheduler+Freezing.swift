@@ -120,9 +120,6 @@ extension Scheduler {
     }
   }
 
-  /// The stores have said all they had to say to this queue.
-  func endFrozenOperations() { for operation in operations.all() { giveUpFrozen(operation) } }
-
   /// The store says no more to it, and has its request: for certain, or perhaps.
   func giveUpFrozen(_ operation: NetworkOperation) {
     guard case .frozen = operation.loop.phase else { return }
