@@ -32,7 +32,7 @@ final class RecordedLife: FrozenSpoolOwner {
       random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
     finished = try spool.outcomes().map(\.id)
-    dead = try spool.deadLetters().map(\.id)
+    dead = try store.deadLetters(at: world.now()).map(\.id)
   }
 
   func run(steps: Int) {

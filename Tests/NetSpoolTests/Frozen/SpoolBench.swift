@@ -356,7 +356,7 @@ final class SpoolBench: FrozenSpoolOwner {
     #expect(seen.outbox == finished, comment)
     let dead = Set(letters.filter { $0.value.state == .dead }.keys.map(\.number))
     #expect(seen.dead == dead, comment)
-    #expect(try spool.deadLetters().count == dead.count, comment)
+    #expect(try store.deadLetters(at: spool.world.now()).count == dead.count, comment)
     peakBytes = max(peakBytes, store.statistics.bytes)
   }
 

@@ -51,20 +51,10 @@ extension FrozenSpool {
   }
 
   /// Outcomes that no caller has taken yet, also those of earlier processes, the oldest first.
-  func outcomes(atMost count: Int = .max) throws(NetworkError) -> [(id: FrozenID, outcome: FrozenOutcome)] {
-    try store.endings(.outcomes, atMost: count).compactMap { number, ending in
+  func outcomes() throws(NetworkError) -> [(id: FrozenID, outcome: FrozenOutcome)] {
+    try store.endings(.outcomes).compactMap { number, ending in
       FrozenOutcome(decoding: ending.payload.rawBytes).map { (FrozenID(number), $0) }
     }
-  }
-
-  /// The oldest first.
-  func deadLetters() throws(NetworkError) -> [(id: FrozenID, letter: DeadLetter)] {
-    try store.deadLetters(at: world.now())
-  }
-
-  /// Requests that wait or are on their way, in the order they were accepted.
-  func records() throws(NetworkError) -> [(id: FrozenID, record: FrozenRecord)] {
-    try store.records(at: world.now())
   }
 
   /// Has a dead one sent after all, with its old key. `then` comes once that is on the disk, or with

@@ -263,16 +263,13 @@ extension FrozenStore {
     return row
   }
 
-  /// Outcomes that no caller has taken, or dead letters, in the order of their numbers, from `number` on. Those whose
-  /// bytes are not what was written are left out, and go with the next sweep.
-  func endings(
-    _ kind: Endings, from number: UInt64 = 0, atMost count: Int = .max
-  ) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
+  /// Outcomes that no caller has taken, or dead letters, in the order of their numbers. Those whose bytes are not what was
+  /// written are left out, and go with the next sweep.
+  func endings(_ kind: Endings) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
     var endings: [(number: UInt64, ending: FrozenEnding)] = []
-    var next: UInt64? = number
-    while let first = next, endings.count < count {
-      let some = try someEndings(
-        table(kind), from: first, atMost: min(count - endings.count, Self.rowsAtOnce))
+    var next: UInt64? = 0
+    while let first = next {
+      let some = try someEndings(table(kind), from: first)
       endings += some.endings
       next = some.next
     }
@@ -281,14 +278,14 @@ extension FrozenStore {
 
   /// Returns where to go on as well; nil at the end.
   private func someEndings(
-    _ table: Database, from first: UInt64, atMost count: Int
+    _ table: Database, from first: UInt64
   ) throws(NetworkError) -> (endings: [(number: UInt64, ending: FrozenEnding)], next: UInt64?) {
     try core.read { transaction throws(StoreError) in
       var endings: [(number: UInt64, ending: FrozenEnding)] = []
       var next: UInt64?
       try transaction.forEach(from: RecordKey(ordered: first), in: table) { record in
         guard let number = record.number else { return true }
-        if endings.count == count {
+        if endings.count == Self.rowsAtOnce {
           next = number
           return false
         }
