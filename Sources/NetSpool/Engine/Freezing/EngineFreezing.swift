@@ -86,9 +86,7 @@ extension EngineFreezing {
 
   /// False when no such request of this engine waits.
   func cancel(_ id: FrozenID, for engine: NetworkEngine) -> Bool {
-    guard let row = try? freezer.store.row(id.number),
-      let record = FrozenRecord(decoding: row.payload.rawBytes, at: freezer.settings.now()),
-      owns(record.request.scope)
+    guard let record = try? freezer.store.record(id, at: freezer.settings.now()), owns(record.request.scope)
     else { return false }
     return freezer.dispatch { sender in
       if sender.spool.cancel(id) { sender.owed[id] = engine }

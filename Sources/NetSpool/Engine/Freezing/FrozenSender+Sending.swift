@@ -39,19 +39,13 @@ extension FrozenSender {
       } else {
         waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
       }
-      let request = (acceptance.isDuplicate ? record(id)?.request : nil) ?? submission.request
+      let kept = acceptance.isDuplicate ? (try? freezer.store.record(id, at: freezer.settings.now())) : nil
+      let request = kept?.request ?? submission.request
       let ticket = FrozenTicket(
         id: id.number, idempotencyKey: request.key.text, isDuplicate: acceptance.isDuplicate,
         withheldFields: request.secretFields, operation: operation)
       on(operation) { core, operation in core.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
-    }
-  }
-
-  /// Nil when it has just ended.
-  private func record(_ id: FrozenID) -> FrozenRecord? {
-    (try? freezer.store.row(id.number)).flatMap {
-      FrozenRecord(decoding: $0.payload.rawBytes, at: freezer.settings.now())
     }
   }
 

@@ -133,10 +133,8 @@ extension FrozenSpool {
 
   /// Writes all there is to write, before the store is closed.
   func finish() {
-    while journal.isWaiting {
-      for notice in journal.writeBatch() { take(notice) }
-    }
-    for notice in journal.writeLast() { take(notice) }
+    while journal.isWaiting { journal.writeBatch().forEach(take) }
+    journal.writeLast().forEach(take)
   }
 }
 
@@ -150,6 +148,11 @@ extension FrozenStore {
       return true
     }
     return records
+  }
+
+  /// Nil when it has just ended, or cannot be read.
+  func record(_ id: FrozenID, at now: FrozenMoment) throws(NetworkError) -> FrozenRecord? {
+    try row(id.number).flatMap { FrozenRecord(decoding: $0.payload.rawBytes, at: now) }
   }
 
   /// The oldest first.

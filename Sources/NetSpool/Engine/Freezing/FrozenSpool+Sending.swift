@@ -57,9 +57,9 @@ extension FrozenSpool {
   }
 
   private func read(_ id: FrozenID, _ now: FrozenMoment) throws(NetworkError) -> FrozenRecord {
-    guard let row = try store.row(id.number),
-      let record = FrozenRecord(decoding: row.payload.rawBytes, at: now)
-    else { throw NetworkError(.storeCorrupt, reason: "record \(id.number)") }
+    guard let record = try store.record(id, at: now) else {
+      throw NetworkError(.storeCorrupt, reason: "record \(id.number)")
+    }
     return record
   }
 
@@ -104,9 +104,7 @@ extension FrozenSpool {
 
 extension FrozenSpool {
   /// Has what is due written, as much as one commit takes, and does what follows from it. Waits for the disk.
-  func write() {
-    for notice in journal.write() { take(notice) }
-  }
+  func write() { journal.write().forEach(take) }
 
   /// What the store answered.
   func take(_ notice: FrozenNotice) {
