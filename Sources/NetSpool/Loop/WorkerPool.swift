@@ -136,9 +136,7 @@ final class Worker: Sendable {
     for pool in pools { pool.close() }
     for pool in pools { pool.join() }
   }
-}
 
-extension Worker {
   /// A queue of jobs of which one runs at a time. Make one per file.
   final class Lane: Sendable {
     let state = Mutex(State())

@@ -97,9 +97,7 @@ struct AdaptiveWidth: Sendable {
     width = min(max(newWidth, 1), maximum)
     round = SizingRound()
   }
-}
 
-extension AdaptiveWidth {
   private mutating func didAnswer(_ latency: Double, _ since: Int64, _ now: Int64) {
     if refusalsAtOne >= Self.refusalsOfOutage {
       // It took nothing at all: how much it takes is found out as at first.

@@ -46,11 +46,7 @@ struct AdmissionQueue<Element> {
 
   /// Waiting elements for which memory is held; follows `count` down, in steps of 4,096.
   var capacity: Int { nodes.capacity }
-}
 
-extension AdmissionQueue: Sendable where Element: Sendable {}
-
-extension AdmissionQueue {
   /// Admits the element whose turn it is and counts it as running; nil when nothing may start now. Call it
   /// until it answers nil after anything that can free a slot or add work.
   mutating func next() -> (element: Element, origin: OriginID)? {
@@ -115,9 +111,7 @@ extension AdmissionQueue {
   }
 
   private var unresolvedMayStart: Bool { unresolvedRunning < maximumUnresolved }
-}
 
-extension AdmissionQueue {
   /// Brings the ring membership of all the origin's lanes in line with its slots. Empty lanes are in no ring.
   mutating func refresh(_ origin: OriginID) {
     if origins[Int(origin.rawValue)].waiting == 0 { return }
@@ -143,9 +137,7 @@ extension AdmissionQueue {
       if rings[lane].isReady { rings.leave(lane, isResolved: origins[Int(origin.rawValue)].isResolved) }
     }
   }
-}
 
-extension AdmissionQueue {
   /// Adds an element behind, or before, all others of its origin and class.
   /// - Parameter goesFirst: it comes before all others of its class, also at other origins, but for those that went first
   ///   before it.
@@ -202,9 +194,7 @@ extension AdmissionQueue {
     }
     return index == noIndex ? nil : Ticket(index: index, generation: nodes[index].generation)
   }
-}
 
-extension AdmissionQueue {
   /// Takes the node out of its lane and frees it.
   mutating func take(_ index: UInt32) -> Element? {
     unlink(index)
@@ -242,6 +232,8 @@ extension AdmissionQueue {
     refresh(lane: lane)
   }
 }
+
+extension AdmissionQueue: Sendable where Element: Sendable {}
 
 /// What an `AdmissionQueue` knows of one origin.
 struct AdmissionOrigin: Sendable {

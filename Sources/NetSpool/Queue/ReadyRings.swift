@@ -246,9 +246,7 @@ struct WaitingNodes<Element> {
     if chunks[Int(chunk)].used == 0 { retire(chunk) }
     return element
   }
-}
 
-extension WaitingNodes {
   private mutating func place(_ node: WaitingNode<Element>, in chunk: UInt32) -> UInt32 {
     let free = chunks[Int(chunk)].firstFree
     guard free == noIndex else {

@@ -50,11 +50,9 @@ final class Freezer: Sendable {
   func dispatch(_ command: @escaping Command) -> Bool {
     inbox.send { $0.all.append(command) } != nil
   }
-}
 
-// MARK: Opening and leaving
+  // MARK: Opening and leaving
 
-extension Freezer {
   /// A directory that was once named. Its lock is held while its store is opened, joined or closed: an engine that comes
   /// while it closes waits, and opens it anew.
   private final class Directory: Sendable {
@@ -101,11 +99,9 @@ extension Freezer {
     }
     if isLast { dispatch { _ in } }
   }
-}
 
-// MARK: The thread
+  // MARK: The thread
 
-extension Freezer {
   private func run() {
     let sender = FrozenSender(self)
     while let commands = next(until: wakeTime(sender)) {

@@ -40,11 +40,9 @@ struct FrozenJournal {
     if !change.isPatient { urgent += 1 }
     patientUntil = min(patientUntil, MonotonicClock.now + Self.patience)
   }
-}
 
-// MARK: Writing
+  // MARK: Writing
 
-extension FrozenJournal {
   /// Writes what is due, as much as one commit takes, and waits for the disk. Nothing is done before it is due.
   mutating func write() -> [FrozenNotice] {
     let now = MonotonicClock.now

@@ -101,11 +101,9 @@ extension FrozenSpool {
     case (.acknowledge(let then), _): then()
     }
   }
-}
 
-// MARK: The network, and the end
+  // MARK: The network, and the end
 
-extension FrozenSpool {
   /// Nothing is sent until `thaw`.
   func setOffline() { scheduler.setOffline() }
 

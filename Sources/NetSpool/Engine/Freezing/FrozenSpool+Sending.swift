@@ -98,11 +98,9 @@ extension FrozenSpool {
     let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: world.now().wall, record: nil)
     owner?.didBecomeDeadLetter(id, letter)
   }
-}
 
-// MARK: Written
+  // MARK: Written
 
-extension FrozenSpool {
   /// Has what is due written, as much as one commit takes, and does what follows from it. Waits for the disk.
   func write() { journal.write().forEach(take) }
 

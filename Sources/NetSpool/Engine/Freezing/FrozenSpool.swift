@@ -81,11 +81,9 @@ final class FrozenSpool {
 
   /// A step of it is being written, or it is being sent.
   func isMoving(_ id: FrozenID) -> Bool { travelling[id] != nil }
-}
 
-// MARK: Beginning
+  // MARK: Beginning
 
-extension FrozenSpool {
   private func load() throws(NetworkError) {
     let now = world.now()
     let isDoubtful = store.salvaged.isDoubtful
