@@ -1,5 +1,3 @@
-internal import Synchronization
-
 extension NetworkOperation {
   /// Where the loop has an operation. What belongs to a phase stands in it, and goes with it; nothing else says where
   /// an operation is. `Scheduler.move(_:to:)` alone changes it.

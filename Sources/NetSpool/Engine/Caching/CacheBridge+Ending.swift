@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The cache behind the network: what the end of an exchange means for it.
 extension CacheBridge {
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored

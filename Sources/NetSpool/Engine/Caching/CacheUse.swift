@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// What an exchange has to do with the cache, from the decision to its end. Loop thread.
 final class CacheUse {
   let cache: EngineCache

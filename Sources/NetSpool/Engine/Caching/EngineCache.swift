@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The cache of one engine: a store, and the rules it goes by. Any thread.
 final class EngineCache: Sendable {
   struct Settings: Sendable {

@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// The limits of time of operations that wait, share or stream. Loop thread.
 extension LoopContext {
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {

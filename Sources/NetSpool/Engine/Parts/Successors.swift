@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// Says what follows an exchange that is not the last: a redirect, another attempt, other credentials, another connection.
 /// Loop thread.
 final class Successors {
