@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A request that waits on the disk, or is being sent.
 public struct FrozenOperation: Sendable, Identifiable {
   /// Its number in the store.

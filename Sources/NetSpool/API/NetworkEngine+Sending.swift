@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Synchronization
 
 /// Making operations. An unusable URL does not trap: the operation ends with `.invalidURL` when enqueued.
 extension NetworkEngine {

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 /// The one line behind all engines: it decides what runs now, on one loop thread that starts with the first

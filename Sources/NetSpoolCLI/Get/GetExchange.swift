@@ -1,6 +1,5 @@
 import Glibc
 import NetSpool
-import Synchronization
 
 /// A URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
 struct GetExchange {

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 
 /// The thread an origin runs on. Not a dispatch queue: it blocks in `poll` for as long as the origin lives, and
 /// a pool of worker threads has an end.
