@@ -5,7 +5,6 @@ final class Connectivity {
   private struct Listener {
     weak var engine: NetworkEngine?
     let watch: OriginWatch?
-    let needsRoute: Bool
   }
 
   let context: LoopContext
@@ -143,8 +142,7 @@ final class Connectivity {
     let origin = engine.home.flatMap { try? origins.find($0.text + "/").origin }
     let watch = origin.map { self.watch($0, engine.handleSettings) }
     watch?.engines.insert(engine.id)
-    let needsRoute = watch?.needsRoute ?? true
-    let listener = Listener(engine: engine, watch: watch, needsRoute: needsRoute)
+    let listener = Listener(engine: engine, watch: watch)
     listeners[engine.id] = listener
     tell(listener)
   }
@@ -179,9 +177,10 @@ final class Connectivity {
 
   /// The worst of the ways to an origin that are watched; nil: none is.
   func health(of origin: OriginID) -> NetworkEngine.Reachability? {
-    let ways = watches.values.filter { $0.key.origin == origin }
-    return ways.map { NetworkEngine.Reachability(link, needsRoute: $0.needsRoute, health: $0.health.state) }
-      .min { $0.rank < $1.rank }
+    let ways = watches.values.filter { $0.key.origin == origin }.map {
+      NetworkEngine.Reachability(link, needsRoute: $0.needsRoute, health: $0.health.state)
+    }
+    return NetworkEngine.Reachability.allCases.first { ways.contains($0) }  // the worst stands first
   }
 
   /// Forgets it when no engine or operation would hear of it any more; false then.
@@ -205,8 +204,8 @@ final class Connectivity {
 
   private func tell(_ listener: Listener) {
     let link = link.limited(to: listener.engine?.interfaces)
-    listener.engine?.note(
-      NetworkEngine.Reachability(link, needsRoute: listener.needsRoute, health: listener.watch?.health.state))
+    let (needsRoute, health) = (listener.watch?.needsRoute ?? true, listener.watch?.health.state)
+    listener.engine?.note(NetworkEngine.Reachability(link, needsRoute: needsRoute, health: health))
   }
 
   // MARK: End
@@ -294,16 +293,5 @@ extension Connectivity {
     let failure = transfer.endConnecting(code: code)
     transfer.reset()
     return failure
-  }
-}
-
-extension NetworkEngine.Reachability {
-  fileprivate var rank: Int {
-    switch self {
-    case .noRoute: 0
-    case .originDown: 1
-    case .degraded: 2
-    case .reachable: 3
-    }
   }
 }
