@@ -39,7 +39,7 @@ extension FrozenSender {
     let failure = lastFailures.removeValue(forKey: id)
     let answer = failure == nil ? waiting[id]?.answer : nil
     for operation in waiting[id]?.operations ?? [] {
-      on(operation) { $0.didAttempt($1, record, failure, answer) }
+      operation.perform { $0.didAttempt(operation, record, failure, answer) }
     }
     guard let failure, failure.sendState == .notSent, let engine,
       !engine.isClosedToNew

@@ -44,7 +44,7 @@ extension FrozenSender {
       let ticket = FrozenTicket(
         id: id.number, idempotencyKey: request.key.text, isDuplicate: acceptance.isDuplicate,
         withheldFields: request.secretFields, operation: operation)
-      on(operation) { core, operation in core.didFreeze(operation, ticket) }
+      operation.perform { $0.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
     }
   }
@@ -64,13 +64,8 @@ extension FrozenSender {
     end(operation, .failure(NetworkError(.cancelled)))
   }
 
-  /// On the loop of the operation's own queue.
-  func on(_ operation: NetworkOperation, _ body: @escaping @Sendable (Scheduler, NetworkOperation) -> Void) {
-    operation.perform { core in body(core, operation) }
-  }
-
   func end(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
-    on(operation) { core, operation in core.endFrozen(operation, outcome) }
+    operation.perform { $0.endFrozen(operation, outcome) }
   }
 }
 
@@ -90,7 +85,9 @@ extension FrozenSender: FrozenSpoolOwner {
   func send(_ id: FrozenID, _ record: FrozenRecord, body: [UInt8]) {
     guard let engine = engine(for: id, record.request) else { return didEnd(id, .parked(.notSent)) }
     attempts[id] = Attempt(engine: engine)
-    for operation in waiting[id]?.operations ?? [] { on(operation) { $0.context.set(.executing, $1) } }
+    for operation in waiting[id]?.operations ?? [] {
+      operation.perform { $0.context.set(.executing, operation) }
+    }
     guard waiting[id]?.secrets == nil, !record.request.secretFields.isEmpty,
       let secrets = engine.freezing?.configuration.secrets
     else {
@@ -175,7 +172,7 @@ extension FrozenSender: FrozenSpoolOwner {
 
   func abort(_ id: FrozenID) {
     guard let attempt = attempts.removeValue(forKey: id)?.operation else { return }
-    on(attempt) { core, attempt in core.withdraw(attempt, NetworkError(.cancelled)) }
+    attempt.perform { $0.withdraw(attempt, NetworkError(.cancelled)) }
   }
 }
 
