@@ -179,7 +179,7 @@ extension Scheduler {
   }
 
   func unregister(_ operation: NetworkOperation) {
-    cacheSide.release(operation)
+    cacheSide.validations.release(operation)
     operation.loop.cacheUse?.claim = nil
     coalescer.leave(operation)
   }
@@ -206,7 +206,7 @@ extension Scheduler {
   func answer(_ operation: NetworkOperation, _ response: NetworkResponse) -> Step {
     if (300..<400).contains(response.head.status), response.head.status != 304 {
       let next = successors.redirect(operation, response.head)
-      cacheSide.release(operation)
+      cacheSide.validations.release(operation)
       if let next { return .next(next) }
     }
     unregister(operation)

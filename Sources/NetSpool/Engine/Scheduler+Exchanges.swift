@@ -287,7 +287,7 @@ extension Scheduler {
     case .redirect(let hop): return follow(hop, operation)
     case .withoutExpect: operation.makeHistory().refusesExpect = true
     case .unconditional:
-      cacheSide.release(operation)
+      cacheSide.validations.release(operation)
       operation.loop.cacheUse = operation.loop.cacheUse.map { CacheUse($0.cache, $0.question, held: nil) }
     case .authorized, .again: break
     case .ask(let provider): return successors.authenticator.ask(provider, for: operation)

@@ -43,12 +43,8 @@ final class TimerTable {
     return !fired.isEmpty
   }
 
-  /// False when there is nothing to cancel: it has run.
-  @discardableResult
-  func cancel(_ key: Key?) -> Bool {
-    guard let key, let timer = timers.removeValue(forKey: key)?.timer else { return false }
-    timer.close()
-    return true
+  func cancel(_ key: Key?) {
+    if let key { timers.removeValue(forKey: key)?.timer.close() }
   }
 
   /// None fires any more, and none is taken.

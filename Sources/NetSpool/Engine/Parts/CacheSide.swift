@@ -31,16 +31,13 @@ final class CacheSide {
     claims = Claims(context)
   }
 
-  /// An operation has its answer, or will have none: others need not wait for what it asks.
-  func release(_ operation: NetworkOperation) { validations.release(operation) }
-
   /// Answers with what is held, or refuses what may not be asked; else it goes on.
   ///
   /// - Parameter claim: another has asked for the same just now, and its answer may be there; it is this one's turn to ask.
   func consult(
     _ operation: NetworkOperation, _ request: NetworkRequest, then next: Unanswered, after claim: Claim?
   ) -> Step {
-    if operation.loop.cacheUse != nil { release(operation) }
+    if operation.loop.cacheUse != nil { validations.release(operation) }
     operation.loop.cacheUse = nil
     // Most engines have none.
     if operation.engine.cache == nil, request.cachePolicy != .onlyIfCached { return next.step }
