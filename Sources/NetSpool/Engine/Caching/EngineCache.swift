@@ -251,16 +251,12 @@ extension EngineCache {
   func put(_ entry: StoredResponse, _ body: PendingBody, for question: CacheQuestion, askedAt: Microseconds) {
     var entry = entry
     entry.bodyBytes = Int64(body.count)
-    guard let key = key(for: entry, question, askedAt) else { return }
-    store.put(
-      key, namespace: settings.namespace, metadata: entry.encode(), body: body, askedAt: askedAt)
-  }
-
-  private func key(
-    for entry: StoredResponse, _ question: CacheQuestion, _ askedAt: Microseconds
-  ) -> StoreKey? {
-    guard mustLook(beforePutting: entry, for: question) else { return question.primaryKey }
-    return VaryFields(entry.headers).flatMap { variantKey($0, question, askedAt) }
+    var key: StoreKey? = question.primaryKey
+    if mustLook(beforePutting: entry, for: question) {
+      key = VaryFields(entry.headers).flatMap { variantKey($0, question, askedAt) }
+    }
+    guard let key else { return }
+    store.put(key, namespace: settings.namespace, metadata: entry.encode(), body: body, askedAt: askedAt)
   }
 
   /// True when what is stored says where the answer belongs. A loop does not look there.
@@ -283,21 +279,18 @@ extension EngineCache {
     case _ where vary.isEmpty: return primary
     case .response(let stored):
       index = index.adding(VaryFields(names: []))
-      moveDefault(stored, hit, to: variantKey(index, 0, question))
+      // Makes room for the index where the only answer was so far.
+      if let hit {
+        store.put(
+          variantKey(index, 0, question), namespace: settings.namespace, metadata: stored.encode(),
+          body: .bytes(hit.body.array), askedAt: MonotonicClock.now)
+      }
     case nil: break
     }
     varying.note(primary)
     store.put(
       primary, namespace: settings.namespace, metadata: index.encode(), body: [], askedAt: askedAt)
     return index.lists.firstIndex(of: vary).map { variantKey(index, $0, question) }
-  }
-
-  /// Makes room for the index where the only answer was so far.
-  private func moveDefault(_ stored: StoredResponse, _ hit: StoreHit?, to key: StoreKey) {
-    guard let hit else { return }
-    store.put(
-      key, namespace: settings.namespace, metadata: stored.encode(),
-      body: .bytes(hit.body.array), askedAt: MonotonicClock.now)
   }
 
   /// A 304 or a HEAD brought newer fields; the body stays.
