@@ -125,8 +125,6 @@ struct ResponseFacts: Sendable, Hashable {
   var staleIfError: Int64 = 0
   /// The fingerprint of the rules that gave these numbers.
   var rules: UInt64 = 0
-
-  init() {}
 }
 
 extension ResponseFacts {

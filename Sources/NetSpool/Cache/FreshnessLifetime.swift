@@ -178,8 +178,6 @@ struct CacheHeuristics: Sendable, Hashable {
   /// True if the rules count even when the origin sent Expires; default false. RFC 9111 section 4.2.2 forbids it.
   var overridesExpires = false
 
-  init() {}
-
   static let standard = CacheHeuristics()
 
   /// An answer without explicit lifetime is stale at once.

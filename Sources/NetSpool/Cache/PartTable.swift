@@ -29,8 +29,6 @@ struct PartTable: Sendable, Hashable {
   /// Longer ones are not written again as long as there are enough that are shorter.
   private static let shortMax = 1 << 20
 
-  init() {}
-
   var numbers: Set<UInt64> { Set(pieces.map(\.number)) }
 
   /// What is there of the whole body.

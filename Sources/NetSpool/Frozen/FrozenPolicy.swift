@@ -18,8 +18,6 @@ struct FrozenPolicy: Sendable, Hashable {
   /// A poisoned request stops its lane until it is revived or discarded. Off: the lane goes on.
   var haltsLaneOnPoison = false
 
-  init() {}
-
   static let standard = FrozenPolicy()
 
   /// How long to wait after so many failures in a row.
@@ -52,8 +50,6 @@ struct FrozenLimits: Sendable, Hashable {
   var nameBytesMax = 1 << 10
   /// Lane and dedupe key, without their scope: 512 bytes.
   var keyBytesMax = 512
-
-  init() {}
 
   /// Says what is wrong with a request; nil when it may be frozen.
   func refusal(of request: FrozenRequest) -> NetworkError? {

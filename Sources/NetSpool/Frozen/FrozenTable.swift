@@ -8,8 +8,6 @@ struct FrozenTable<Value: Sendable>: Sendable {
   private var head = 0
   private(set) var count = 0
 
-  init() {}
-
   var isEmpty: Bool { count == 0 }
 
   mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }

@@ -25,8 +25,6 @@ struct LaneScheduler: Sendable {
   /// Nothing is sent, whatever is due.
   var isSuspended = false
 
-  init() {}
-
   var count: Int { laneOf.count }
   var isEmpty: Bool { laneOf.isEmpty }
   func contains(_ id: FrozenID) -> Bool { laneOf[id] != nil }

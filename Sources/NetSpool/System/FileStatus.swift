@@ -187,8 +187,6 @@ final class FileDevices {
   private var table: (mounts: MountTable, readAt: Microseconds)?
   private var last: (folder: Substring, device: MountTable.Device)?
 
-  init() {}
-
   func device(of path: String) -> MountTable.Device {
     let folder = path[..<(path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
     let mounts = mounts(MonotonicClock.now)

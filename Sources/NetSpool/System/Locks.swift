@@ -15,8 +15,6 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
   /// The locks that a thread holds or waits for.
   private let entries = Mutex<[Key: Entry]>([:])
 
-  init() {}
-
   func withLock<Result: Sendable, Failure: Error>(
     _ key: Key, _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -153,8 +153,6 @@ struct FrozenStoreSettings: Sendable {
   /// Called before each commit, on the thread that makes it: for tests, which have it take as long as a disk may.
   var onDisk: (@Sendable () -> Void)?
 
-  init(directory: String) { self.directory = directory }
-
   var environment: EnvironmentSettings {
     var settings = EnvironmentSettings(
       directory: directory, layout: FrozenTables.layout, isDisposable: false, isExclusive: true,

@@ -73,8 +73,6 @@ struct RecordKey: Sendable, Hashable {
 struct StoreError: Error, Sendable, Hashable {
   let number: Int32
 
-  init(number: Int32) { self.number = number }
-
   /// Throws for everything but success.
   static func check(_ status: Int32) throws(StoreError) {
     if status != MDB_SUCCESS { throw StoreError(number: status) }
