@@ -47,24 +47,15 @@ enum FrozenChange: Sendable {
 }
 
 extension FrozenChange {
-  var failpointBefore: Failpoint? {
+  /// Passed before its commit, and after it.
+  var failpoints: (before: Failpoint?, after: Failpoint?) {
     switch self {
-    case .accept: .beforeAcceptCommit
-    case .attempt: .beforeAttemptCommit
-    case .postpone, .finish, .deadLetter: .beforeOutcomeCommit
-    case .acknowledge, .amend: .beforeAckCommit
-    case .sweep: .duringCompaction
-    case .revive, .discard: nil
-    }
-  }
-
-  var failpointAfter: Failpoint? {
-    switch self {
-    case .accept: .afterAcceptCommit
-    case .attempt: .afterAttemptCommit
-    case .postpone, .finish, .deadLetter: .afterOutcomeCommit
-    case .acknowledge, .amend: .afterAckCommit
-    case .revive, .discard, .sweep: nil
+    case .accept: (.beforeAcceptCommit, .afterAcceptCommit)
+    case .attempt: (.beforeAttemptCommit, .afterAttemptCommit)
+    case .postpone, .finish, .deadLetter: (.beforeOutcomeCommit, .afterOutcomeCommit)
+    case .acknowledge, .amend: (.beforeAckCommit, .afterAckCommit)
+    case .sweep: (.duringCompaction, nil)
+    case .revive, .discard: (nil, nil)
     }
   }
 }

@@ -43,9 +43,9 @@ struct FrozenWriter: ~Copyable {
     let size = (
       records: try transaction.size(of: tables.rec).records, pages: try tables.usedPages(transaction)
     )
-    for case let place? in changes.map(\.failpointBefore) { Failpoint.pass(place) }
+    for case let place? in changes.map({ $0.failpoints.before }) { Failpoint.pass(place) }
     try transaction.commit()
-    for case let place? in changes.map(\.failpointAfter) { Failpoint.pass(place) }
+    for case let place? in changes.map({ $0.failpoints.after }) { Failpoint.pass(place) }
     meta = nextMeta
     records = size.records
     usedBytes = size.pages * environment.pageBytes
