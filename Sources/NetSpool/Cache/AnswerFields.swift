@@ -6,21 +6,11 @@ struct AnswerFields {
     case age, cacheControl, connection, contentType, date, etag, expires, lastModified, setCookie, setCookie2,
       vary
 
-    var text: String {
-      switch self {
-      case .age: "age"
-      case .cacheControl: "cache-control"
-      case .connection: "connection"
-      case .contentType: "content-type"
-      case .date: "date"
-      case .etag: "etag"
-      case .expires: "expires"
-      case .lastModified: "last-modified"
-      case .setCookie: "set-cookie"
-      case .setCookie2: "set-cookie2"
-      case .vary: "vary"
-      }
-    }
+    /// In the order of the cases.
+    static let texts = [
+      "age", "cache-control", "connection", "content-type", "date", "etag", "expires", "last-modified",
+      "set-cookie", "set-cookie2", "vary",
+    ]
   }
 
   let headers: Headers
@@ -54,7 +44,7 @@ struct AnswerFields {
 
   /// Every value of this name, in order.
   func all(_ name: Name) -> [ArraySlice<UInt8>] {
-    if repeated & (1 << UInt16(name.rawValue)) != 0 { return headers.allBytes(name.text) }
+    if repeated & (1 << UInt16(name.rawValue)) != 0 { return headers.allBytes(Name.texts[name.rawValue]) }
     return self[name].map { [$0] } ?? []
   }
 
