@@ -62,15 +62,14 @@ extension FrozenChange {
 
 /// The answer to a change that is on the disk.
 struct FrozenReceipt: Sendable, Equatable {
-  var number: UInt64
+  /// Of the request that was accepted.
+  var number: UInt64 = 0
   /// Nothing was accepted: this is the number of the request with the same dedupe key.
   var isDuplicate = false
   /// The body of the request, when an attempt was recorded.
   var body: [UInt8] = []
   /// A sweep has left some for the next.
   var hasLeftSome = false
-
-  init(_ number: UInt64) { self.number = number }
 }
 
 /// What became of a change.

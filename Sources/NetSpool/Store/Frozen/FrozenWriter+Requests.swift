@@ -6,9 +6,7 @@ extension FrozenWriter {
   ) throws(Refusal) -> FrozenReceipt {
     var row = accepted
     if let known = try findDuplicate(&row, transaction) {
-      var receipt = FrozenReceipt(known)
-      receipt.isDuplicate = true
-      return receipt
+      return FrozenReceipt(number: known, isDuplicate: true)
     }
     try takeRoom(for: row.payload.count + body.count, transaction)
     let number = nextMeta.nextNumber
@@ -20,7 +18,7 @@ extension FrozenWriter {
     }
     try enterDedupe(number, row, &transaction)
     nextMeta.nextNumber += 1
-    return FrozenReceipt(number)
+    return FrozenReceipt(number: number)
   }
 
   /// The number of the request with the same dedupe key. A row whose place is taken by another key has none.
@@ -56,8 +54,7 @@ extension FrozenWriter {
     _ number: UInt64, _ payload: [UInt8], _ transaction: inout WriteTransaction
   ) throws(Refusal) -> FrozenReceipt {
     var row = try existingRow(number, transaction)
-    var receipt = FrozenReceipt(number)
-    receipt.body = try body(number, row, transaction)
+    let receipt = FrozenReceipt(body: try body(number, row, transaction))
     row.payload = payload
     try put(row.encode(number), number, tables.rec, &transaction)
     return receipt

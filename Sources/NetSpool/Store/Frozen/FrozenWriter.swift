@@ -59,32 +59,18 @@ struct FrozenWriter: ~Copyable {
     do throws(Refusal) {
       switch change {
       case .accept(let row, let body): return .success(try accept(row, body, &transaction))
-      case .attempt(let number, let payload):
-        return .success(try attempt(number, payload, &transaction))
-      case .postpone(let number, let payload):
-        try postpone(number, payload, &transaction)
-        return .success(FrozenReceipt(number))
-      case .finish(let number, let ending):
-        try finish(number, ending, &transaction)
-        return .success(FrozenReceipt(number))
+      case .attempt(let number, let payload): return .success(try attempt(number, payload, &transaction))
+      case .sweep(let now): return .success(try sweep(now, &transaction))
+      case .postpone(let number, let payload): try postpone(number, payload, &transaction)
+      case .finish(let number, let ending): try finish(number, ending, &transaction)
       case .deadLetter(let number, let ending, let keepsBody):
         try makeDeadLetter(number, ending, keepsBody, &transaction)
-        return .success(FrozenReceipt(number))
-      case .revive(let number, let row):
-        try revive(number, row, &transaction)
-        return .success(FrozenReceipt(number))
-      case .amend(let number, let ending):
-        try amend(number, ending, &transaction)
-        return .success(FrozenReceipt(number))
-      case .acknowledge(let number):
-        try remove(number, [tables.outbox], &transaction)
-        return .success(FrozenReceipt(number))
-      case .discard(let number):
-        try remove(number, [tables.dead, tables.remains], &transaction)
-        return .success(FrozenReceipt(number))
-      case .sweep(let now):
-        return .success(try sweep(now, &transaction))
+      case .revive(let number, let row): try revive(number, row, &transaction)
+      case .amend(let number, let ending): try amend(number, ending, &transaction)
+      case .acknowledge(let number): try remove(number, [tables.outbox], &transaction)
+      case .discard(let number): try remove(number, [tables.dead, tables.remains], &transaction)
       }
+      return .success(FrozenReceipt())
     } catch {
       switch error {
       case .store(let error): throw error
@@ -152,7 +138,7 @@ extension FrozenWriter {
   mutating func sweep(
     _ nowWall: Int64, _ transaction: inout WriteTransaction
   ) throws(Refusal) -> FrozenReceipt {
-    var receipt = FrozenReceipt(0)
+    var receipt = FrozenReceipt()
     for (table, others) in [(tables.outbox, []), (tables.dead, [tables.remains])] {
       let numbers = try reading { () throws(StoreError) -> [UInt64] in
         try findWorn(in: table, nowWall, transaction)
