@@ -88,20 +88,17 @@ extension FrozenWriter {
   func amend(
     _ number: UInt64, _ ending: FrozenEnding, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
-    let known = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.bytes(number, in: tables.dead)
-    }
-    if known != nil { try put(ending.encode(number), number, tables.dead, &transaction) }
+    guard try bytes(number, tables.dead, transaction) != nil else { return }
+    try put(ending.encode(number), number, tables.dead, &transaction)
   }
 
   /// Whole bytes go back; those of a cancelled request are gone.
   func revive(
     _ number: UInt64, _ revived: FrozenRow, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
-    let kept = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.bytes(number, in: tables.remains)
+    guard let kept = try bytes(number, tables.remains, transaction), kept.count >= 8 else {
+      throw .refused(NetworkError(.invalidRequest, reason: "body"))
     }
-    guard let kept, kept.count >= 8 else { throw .refused(NetworkError(.invalidRequest, reason: "body")) }
     var row = revived
     row.bodyBytes = kept.count - 8
     row.bodyChecksum = kept.rawBytes.integer(at: 0)
@@ -143,22 +140,16 @@ extension FrozenWriter {
   private func existingRow(
     _ number: UInt64, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) -> FrozenRow {
-    let bytes = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.bytes(number, in: tables.rec)
-    }
-    guard let bytes, let row = FrozenRow(number, decoding: bytes.rawBytes) else {
-      throw Self.damaged(number)
-    }
+    guard let found = try bytes(number, tables.rec, transaction),
+      let row = FrozenRow(number, decoding: found.rawBytes)
+    else { throw Self.damaged(number) }
     return row
   }
 
   private func body(
     _ number: UInt64, _ row: FrozenRow, _ transaction: borrowing WriteTransaction
   ) throws(Refusal) -> [UInt8] {
-    let body = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.bytes(number, in: tables.body)
-    }
-    guard let body, body.count == row.bodyBytes,
+    guard let body = try bytes(number, tables.body, transaction), body.count == row.bodyBytes,
       Checksum.of(body.rawBytes, seed: number) == row.bodyChecksum
     else { throw Self.damaged(number) }
     return body
@@ -168,12 +159,9 @@ extension FrozenWriter {
   private func keepBody(
     _ number: UInt64, _ checksum: UInt64, _ transaction: inout WriteTransaction
   ) throws(Refusal) {
+    guard let body = try bytes(number, tables.body, transaction) else { return }
     var kept: [UInt8] = []
     kept.append(integer: checksum)
-    let body = try reading { () throws(StoreError) -> [UInt8]? in
-      try transaction.bytes(number, in: tables.body)
-    }
-    guard let body else { return }
     try put(kept + body, number, tables.remains, &transaction)
   }
 

@@ -109,6 +109,13 @@ extension FrozenWriter {
     for table in tables { try remove(RecordKey(ordered: number), table, &transaction) }
   }
 
+  /// A copy of the value of a request, nil when there is none.
+  func bytes(
+    _ number: UInt64, _ table: Database, _ transaction: borrowing WriteTransaction
+  ) throws(Refusal) -> [UInt8]? {
+    try reading { () throws(StoreError) -> [UInt8]? in try transaction.bytes(number, in: table) }
+  }
+
   func reading<Value>(_ body: () throws(StoreError) -> Value) throws(Refusal) -> Value {
     do {
       return try body()
