@@ -56,10 +56,9 @@ private struct FrozenWrites: Sendable {
 
   init(_ store: FrozenStore, _ options: Options) {
     self.store = store
-    let key = LaneKey("lane")
     let kept = options.bodyBytes / 5
     row = FrozenRow(
-      lane: KeyDigest((key.first, key.second)),
+      lane: KeyDigest(lane: "lane"),
       payload: Self.payload(upTo: kept, bodyBytes: options.bodyBytes - kept))
     body = [UInt8](repeating: 2, count: options.bodyBytes - kept)
   }
