@@ -7,21 +7,20 @@ extension FrozenRecord {
     facts.noteAge(at: now)
     switch (facts.state, event) {
     case (.ready, .launched(let epoch)): return launch(epoch, now, policy)
-    case (.ready, .expired): return die(DeadLetterCause(.expired, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .expired): return die(.expired, isOutcomeUnknown: facts.firstSend != nil)
     case (.ready, .doubted): return doubt(now, policy)
-    case (.ready, .cancelled):
-      return die(DeadLetterCause(.cancelled, isOutcomeUnknown: facts.firstSend != nil))
-    case (.ready, .damaged): return die(DeadLetterCause(.corrupt, isOutcomeUnknown: facts.firstSend != nil))
+    case (.ready, .cancelled): return die(.cancelled, isOutcomeUnknown: facts.firstSend != nil)
+    case (.ready, .damaged): return die(.corrupt, isOutcomeUnknown: facts.firstSend != nil)
     case (.inFlight, .answered(let status, let retryAfter, let mayAskAgain)):
       return answer(status, retryAfter, mayAskAgain, Situation(now: now, policy: policy, random: random))
     case (.inFlight, .failed(let code, let sendState)):
       return fail(code, sendState, Situation(now: now, policy: policy, random: random))
     case (.inFlight, .abandoned): return abandon(Situation(now: now, policy: policy, random: random))
     case (.inFlight, .parked(let sendState)): return park(sendState, now, policy)
-    case (.inFlight, .cancelled): return die(DeadLetterCause(.cancelled, isOutcomeUnknown: true))
+    case (.inFlight, .cancelled): return die(.cancelled, isOutcomeUnknown: true)
     case (.inFlight, .damaged):
       // Met before its bytes could leave, so only earlier attempts count.
-      return die(DeadLetterCause(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen)))
+      return die(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen))
     case (.dead, .revived): return revive(now)
     default:
       preconditionFailure("NetSpool: a frozen request that is \(facts.state) cannot be \(event.name)")
@@ -43,12 +42,10 @@ extension FrozenRecord {
   private mutating func launch(
     _ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy
   ) -> FrozenAction {
-    if facts.isExpired(at: now) {
-      return die(DeadLetterCause(.expired, isOutcomeUnknown: facts.firstSend != nil))
-    }
+    if facts.isExpired(at: now) { return die(.expired, isOutcomeUnknown: facts.firstSend != nil) }
     let isForced = facts.flags.contains(.isRevived)
     guard facts.firstSend == nil || isForced || isReplaySafe(at: now, policy: policy) else {
-      return die(DeadLetterCause(.outcomeUnknown))
+      return die(.outcomeUnknown)
     }
     facts.flags.remove(.isRevived)
     facts.state = .inFlight
@@ -76,9 +73,7 @@ extension FrozenRecord {
     if mayAskAgain, status == 401 || status == 407 { return wait(0, .ours, situation.now) }
     // The origin is still busy with an earlier attempt: it knows the key, and will answer it.
     let isBusy = status == 409 && request.sendsKey
-    guard isBusy || situation.policy.statusesRepeated.contains(status) else {
-      return die(DeadLetterCause(.rejected))
-    }
+    guard isBusy || situation.policy.statusesRepeated.contains(status) else { return die(.rejected) }
     return repeatLater(retryAfter, situation)
   }
 
@@ -92,7 +87,7 @@ extension FrozenRecord {
     lastError = code
     if code.traits.contains(.isLasting) {
       undoAttempt(unlessSent: sendState)
-      return die(DeadLetterCause(.rejected, isOutcomeUnknown: sendState != .notSent))
+      return die(.rejected, isOutcomeUnknown: sendState != .notSent)
     }
     guard sendState == .notSent else {
       facts.offlineFailures = 0
@@ -109,10 +104,8 @@ extension FrozenRecord {
   /// Handles an attempt that may have reached the origin, which may do better next time.
   private mutating func repeatLater(_ retryAfter: Double?, _ situation: Situation) -> FrozenAction {
     let policy = situation.policy
-    guard isReplaySafe(at: situation.now, policy: policy) else {
-      return die(DeadLetterCause(.outcomeUnknown))
-    }
-    guard facts.attempts < policy.attemptsMax else { return die(DeadLetterCause(.poisoned)) }
+    guard isReplaySafe(at: situation.now, policy: policy) else { return die(.outcomeUnknown) }
+    guard facts.attempts < policy.attemptsMax else { return die(.poisoned) }
     if retryAfter != nil { facts.flags.insert(.isWaitStated) }
     let time = policy.wait(
       afterFailures: facts.attempts, retryAfter: retryAfter, random: situation.random)
@@ -122,11 +115,9 @@ extension FrozenRecord {
   private mutating func abandon(_ situation: Situation) -> FrozenAction {
     facts.crashAttempts += 1
     facts.flags.remove(.isFirstSendOpen)
-    guard isReplaySafe(at: situation.now, policy: situation.policy) else {
-      return die(DeadLetterCause(.outcomeUnknown))
-    }
+    guard isReplaySafe(at: situation.now, policy: situation.policy) else { return die(.outcomeUnknown) }
     guard facts.crashAttempts < situation.policy.crashAttemptsMax else {
-      return die(DeadLetterCause(.crashed, isOutcomeUnknown: true))
+      return die(.crashed, isOutcomeUnknown: true)
     }
     return wait(0, .ours, situation.now)
   }
@@ -135,7 +126,7 @@ extension FrozenRecord {
   private mutating func doubt(_ now: FrozenMoment, _ policy: FrozenPolicy) -> FrozenAction {
     facts.attempts += 1
     if facts.firstSend == nil { facts.firstSend = FrozenFacts.Mark(wall: now.wall, age: facts.storedAge) }
-    guard isReplaySafe(at: now, policy: policy) else { return die(DeadLetterCause(.outcomeUnknown)) }
+    guard isReplaySafe(at: now, policy: policy) else { return die(.outcomeUnknown) }
     return .wait(facts.wait(at: now, policy: policy), .ours)
   }
 
@@ -145,7 +136,7 @@ extension FrozenRecord {
     undoAttempt(unlessSent: sendState)
     facts.flags.remove(.isFirstSendOpen)
     let isSafe = sendState == .notSent || isReplaySafe(at: now, policy: policy)
-    return isSafe ? wait(0, .ours, now) : die(DeadLetterCause(.outcomeUnknown))
+    return isSafe ? wait(0, .ours, now) : die(.outcomeUnknown)
   }
 }
 
@@ -169,9 +160,11 @@ extension FrozenRecord {
     return .wait(time, cause)
   }
 
-  private mutating func die(_ cause: DeadLetterCause) -> FrozenAction {
+  private mutating func die(
+    _ reason: DeadLetterCause.Reason, isOutcomeUnknown: Bool = false
+  ) -> FrozenAction {
     facts.state = .dead
-    return .deadLetter(cause)
+    return .deadLetter(DeadLetterCause(reason, isOutcomeUnknown: isOutcomeUnknown))
   }
 
   /// As if it had just been accepted, but with the key under which it may have been sent, and with the knowledge
