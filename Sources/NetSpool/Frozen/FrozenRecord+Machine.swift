@@ -23,7 +23,8 @@ extension FrozenRecord {
       return die(.corrupt, isOutcomeUnknown: !facts.flags.contains(.isFirstSendOpen))
     case (.dead, .revived): return revive(now)
     default:
-      preconditionFailure("NetSpool: a frozen request that is \(facts.state) cannot be \(event.name)")
+      let name = "\(event)".prefix { $0 != "(" }
+      preconditionFailure("NetSpool: a frozen request that is \(facts.state) cannot be \(name)")
     }
   }
 
@@ -202,22 +203,6 @@ enum FrozenEvent: Sendable, Hashable {
   case damaged
   /// A caller wants a dead one sent after all.
   case revived
-
-  /// The event's name for a sentence.
-  var name: String {
-    switch self {
-    case .launched: "launched"
-    case .answered: "answered"
-    case .failed: "failed"
-    case .abandoned: "abandoned"
-    case .doubted: "doubted"
-    case .parked: "parked"
-    case .expired: "expired"
-    case .cancelled: "cancelled"
-    case .damaged: "damaged"
-    case .revived: "revived"
-    }
-  }
 }
 
 /// The change to be recorded, and then carried out.
