@@ -107,11 +107,8 @@ extension FrozenLane {
     let widest = first.isUnordered && !breaker.isOpen ? Self.unorderedMax : 1
     guard inFlight < widest else { return .idle }
     if gate > now { return .sleep(until: gate) }
-    return first.isUnordered ? search(now) : decide(id, first, now)
-  }
-
-  private func decide(_ id: FrozenID, _ member: Member, _ now: Microseconds) -> Verdict {
-    member.due <= now ? .launch(id) : .sleep(until: member.due)
+    if first.isUnordered { return search(now) }
+    return first.due <= now ? .launch(id) : .sleep(until: first.due)
   }
 
   /// The first that is due, but not past one that wants order.

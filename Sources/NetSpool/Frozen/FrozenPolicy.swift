@@ -53,25 +53,18 @@ struct FrozenLimits: Sendable, Hashable {
 
   /// Says what is wrong with a request; nil when it may be frozen.
   func refusal(of request: FrozenRequest) -> NetworkError? {
-    if request.method.isSafe { return NetworkError(.invalidRequest, reason: "method") }
+    func invalid(_ reason: String) -> NetworkError { NetworkError(.invalidRequest, reason: reason) }
+    if request.method.isSafe { return invalid("method") }
     if request.bodyBytes > bodyBytesMax { return NetworkError(.bodyTooLarge, reason: "\(bodyBytesMax)") }
     if request.url.utf8.count > urlBytesMax { return NetworkError(.invalidURL, reason: "length") }
-    if request.headers.block.count > headerBytesMax {
-      return NetworkError(.invalidRequest, reason: "headers")
-    }
-    if request.userInfo.count > userInfoBytesMax { return NetworkError(.invalidRequest, reason: "userInfo") }
-    if request.sendsKey, !request.key.isSendable {
-      return NetworkError(.invalidRequest, reason: "idempotencyKey")
-    }
+    if request.headers.block.count > headerBytesMax { return invalid("headers") }
+    if request.userInfo.count > userInfoBytesMax { return invalid("userInfo") }
+    if request.sendsKey, !request.key.isSendable { return invalid("idempotencyKey") }
     let scopeBytes = request.scope.utf8.count + 1
-    if request.lane.utf8.count - scopeBytes > keyBytesMax {
-      return NetworkError(.invalidRequest, reason: "lane")
-    }
-    if let key = request.dedupeKey, key.utf8.count - scopeBytes > keyBytesMax {
-      return NetworkError(.invalidRequest, reason: "dedupeKey")
-    }
+    if request.lane.utf8.count - scopeBytes > keyBytesMax { return invalid("lane") }
+    if let key = request.dedupeKey, key.utf8.count - scopeBytes > keyBytesMax { return invalid("dedupeKey") }
     let longest = max(
       request.scope.utf8.count, request.keyField.utf8.count, request.tag?.utf8.count ?? 0)
-    return longest <= nameBytesMax ? nil : NetworkError(.invalidRequest, reason: "name")
+    return longest <= nameBytesMax ? nil : invalid("name")
   }
 }

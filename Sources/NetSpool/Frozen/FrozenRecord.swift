@@ -82,17 +82,9 @@ struct IdempotencyKey: Hashable, Sendable {
   init(using random: inout some RandomNumberGenerator) {
     let high = random.next() & ~0xF000 | 0x4000
     let low = random.next() & ~(0b11 << 62) | (0b10 << 62)
-    var text: [UInt8] = []
-    text.reserveCapacity(36)
-    for place in 0..<32 {
-      switch place {
-      case 8, 12, 16, 20: text.append(UInt8(ascii: "-"))
-      default: break
-      }
-      let digit = UInt8((place < 16 ? high : low) >> (60 - 4 * (place % 16)) & 15)
-      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-    }
-    self.text = String(decoding: text, as: UTF8.self)
+    var digits = Array((Hexadecimal.text(high) + Hexadecimal.text(low)).utf8)
+    for place in [20, 16, 12, 8] { digits.insert(UInt8(ascii: "-"), at: place) }
+    text = String(decoding: digits, as: UTF8.self)
   }
 
   init() {
