@@ -49,9 +49,7 @@ struct ConvenienceTests {
   }
 
   @Test func `none is none, also where the engine would`() async throws {
-    try await withEngine {
-      $0.retry = .attempts(3, pause: .zero)
-    } _: { engine, origin in
+    try await withEngine({ $0.retry = .attempts(3, pause: .zero) }) { engine, origin in
       origin.on("/busy", .status(503))
       origin.on("/from", .redirect(to: "/to"))
       origin.on("/to", .text("there"))

@@ -55,9 +55,7 @@ struct CurlCommandWireTests {
 
   @Test(arguments: samples) func `sends the same request`(_ sample: Sample) async throws {
     let folder = try TestFolder()
-    try await withWire {
-      $0.headers = ["X-Engine": "all"]
-    } _: { wire in
+    try await withWire({ $0.headers = ["X-Engine": "all"] }) { wire in
       wire.origin.fallback(.text("ok"))
       let operation = try sample.make(wire, folder)
       let command = operation.curlCommand(revealingSecrets: true)

@@ -7,9 +7,7 @@ import Testing
 @Suite("Requests to paths")
 struct PathTests {
   @Test func `a call each`() async throws {
-    try await withEngine {
-      $0.basePath = "v1"
-    } _: { engine, origin in
+    try await withEngine({ $0.basePath = "v1" }) { engine, origin in
       origin.fallback { .text("\($0.method) \($0.target) \($0.text)") }
       try await same(engine.get("users/7", parameters: ["a": "b"]).text, "GET /v1/users/7?a=b ")
       try await same(engine.delete("users/7").text, "DELETE /v1/users/7 ")
@@ -68,9 +66,7 @@ struct PathTests {
   }
 
   @Test func `a request for a path belongs to the engine that sends it`() async throws {
-    try await withEngine {
-      $0.basePath = "/v2/"
-    } _: { engine, origin in
+    try await withEngine({ $0.basePath = "/v2/" }) { engine, origin in
       origin.fallback { .text("\($0.method) \($0.target)") }
       var request = NetworkRequest(path: "/a b", method: .post)
       request.parameters = ["c": "d"]

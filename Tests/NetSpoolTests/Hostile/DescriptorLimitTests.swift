@@ -9,9 +9,7 @@ import Testing
 struct DescriptorLimitTests {
   @Test func `fails what cannot open and recovers`() async {
     await #expect(processExitsWith: .success) {
-      try await withWire {
-        $0.queue.sizing = .fixed(20)
-      } _: { wire in
+      try await withWire({ $0.queue.sizing = .fixed(20) }) { wire in
         wire.origin.fallback(.text("ok"))
         let warm = try await wire.answer(wire.operation("/warm"))
         #expect(warm.text == "ok")

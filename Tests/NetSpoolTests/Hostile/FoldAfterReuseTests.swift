@@ -8,9 +8,7 @@ import Testing
 struct FoldAfterReuseTests {
   @Test func `harms nothing`() async {
     await #expect(processExitsWith: .success) {
-      try await withWire {
-        $0.queue.sizing = .fixed(1)
-      } _: { wire in
+      try await withWire({ $0.queue.sizing = .fixed(1) }) { wire in
         for _ in 0..<200 {
           // Given an answer with fields of many sizes
           let answer = try await wire.answer(wire.operation("/hostile/ok"))

@@ -63,9 +63,7 @@ struct HTTP2HostileTests {
 
   @Test func `an answer that is whole counts, though its server reads no more of the request`() async throws {
     let server = try HostileServer.sharedHTTP2()
-    try await withWire {
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       // Given a body that is longer than the window, which nothing opens again
       let operation = wire.engine.operation(url: server.url("cacheable"), method: .put)
       operation.setBody(.bytes([UInt8](repeating: 7, count: 3 << 20)))
@@ -104,9 +102,7 @@ struct HTTP2HostileTests {
   func `publishes no file that is cut off`(_ name: String) async throws {
     let server = try HostileServer.sharedHTTP2()
     let folder = try TestFolder()
-    try await withWire {
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let stream = FileDownloadStream(path: folder["body"])
       _ = try await wire.failure(
         wire.engine.operation(url: server.url(name)).addDownloadStream(stream))
@@ -119,9 +115,7 @@ struct HTTP2HostileTests {
   func `publishes a file only when its end was told`(_ expected: HTTP2Expectation) async throws {
     let isSpoilt = HTTP2Expectation.spoilt.contains { $0.name == expected.name }
     let server = try HostileServer.sharedHTTP2()
-    try await withWire {
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let ending = try await wire.save([server.url(expected.name)]).first
       let isCut = ending?.code == .bodyTruncated || ending?.code == .http2Failed
       #expect(ending?.bytes == (isSpoilt ? nil : expected.bytes) && isCut == isSpoilt, "\(ending as Any)")
@@ -134,9 +128,7 @@ struct HTTP2HostileTests {
   ])
   func `publishes a file though its connection ends, or more comes behind it`(_ name: String) async throws {
     let server = try HostileServer.sharedHTTP2()
-    try await withWire {
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       for _ in 0..<3 {
         let ending = try await wire.save([server.url(name)]).first
         #expect(ending?.bytes == 2, "\(ending as Any)")

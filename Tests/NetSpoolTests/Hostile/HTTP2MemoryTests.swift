@@ -16,9 +16,7 @@ struct HTTP2MemoryTests {
   func `a paused download keeps what libcurl asks for, and gives it back`() async {
     await #expect(processExitsWith: .success) {
       let server = try HostileServer.sharedHTTP2()
-      try await withWire {
-        $0.tls.caFile = server.authority
-      } _: { wire in
+      try await withWire({ $0.tls.caFile = server.authority }) { wire in
         func goRound() async { _ = await wire.result(of: wire.engine.operation(url: server.url("ok"))) }
         await goRound()
         // Given one whose stream takes nothing

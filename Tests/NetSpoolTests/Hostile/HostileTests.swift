@@ -12,9 +12,7 @@ struct HostileTests {
   @Test(arguments: HostileExpectation.all)
   func `ends every operation once and harms no other`(_ expected: HostileExpectation) async throws {
     let behaviour = expected.behaviour
-    try await withWire {
-      $0.limits.bodyBytesInMemoryMax = 16 << 20
-    } _: { wire in
+    try await withWire({ $0.limits.bodyBytesInMemoryMax = 16 << 20 }) { wire in
       // Given an operation that meets the behaviour
       let operation = wire.operation(behaviour.path, NetworkRequest.Method(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }

@@ -43,9 +43,7 @@ struct TLSFaultTests {
     let server = try NginxServer.shared()
     let proxy = try FaultProxy(to: Int(server.tlsPort))
     for direction in FaultProxy.Direction.allCases { proxy.set(.slicer(bytes: 1), on: direction) }
-    try await withWire {
-      $0.tls.caFile = server.certificates.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = server.certificates.authority }) { wire in
       let answer = try await wire.answer(
         wire.engine.operation(url: "https://localhost:\(proxy.port)/hello.txt"))
       #expect(answer.text == "hello\n" && answer.httpVersion == "HTTP/2")

@@ -11,9 +11,7 @@ struct EgressTests {
     "127.0.0.1", "2130706433", "0x7f000001", "0x7f.1", "127.1", "017700000001", "localhost", "[::1]",
     "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "0.0.0.0", "[::]",
   ]) func `public only is not this machine`(_ host: String) async throws {
-    try await withEngine {
-      $0.egress = .publicOnly
-    } _: { engine, origin in
+    try await withEngine({ $0.egress = .publicOnly }) { engine, origin in
       origin.fallback(.text("in"))
       let ending = await engine.end(of: engine.operation(url: origin.url("/a", host: host)))
       #expect(ending.code == .egressDenied, "\(ending)")
@@ -40,9 +38,7 @@ struct EgressTests {
   @Test func `a redirect is judged anew`() async throws {
     let other = try ScriptedOrigin()
     let forbidden = other.port
-    try await withEngine {
-      $0.egress = .rule { $0.port != forbidden }
-    } _: { engine, origin in
+    try await withEngine({ $0.egress = .rule { $0.port != forbidden } }) { engine, origin in
       origin.on("/a", .redirect(to: other.url("/b")))
       let ending = await engine.get("/a").end()
       #expect(ending.code == .egressDenied && origin.requestCount == 1)
@@ -52,9 +48,7 @@ struct EgressTests {
 
   @Test func `an old connection is judged anew`() async throws {
     let isOpen = Variable(true)
-    try await withEngine {
-      $0.egress = .rule { _ in isOpen.value }
-    } _: { engine, origin in
+    try await withEngine({ $0.egress = .rule { _ in isOpen.value } }) { engine, origin in
       origin.fallback(.text("in"))
       let first = await engine.get("/a").end()
       #expect(first.text == "in")

@@ -53,9 +53,7 @@ struct EnvironmentTests {
       setVariable("HTTP_PROXY", trap.url(""))
       setVariable("http_proxy", proxy.url(""))
       setVariable("no_proxy", "127.0.0.1")
-      try await withWire {
-        $0.proxy = .environment
-      } _: { wire in
+      try await withWire({ $0.proxy = .environment }) { wire in
         wire.origin.on("/a", .text("directly"))
         let except = try await wire.answer(wire.operation("/a"))
         let other = try await wire.answer(wire.engine.operation(url: "http://netspool.invalid/a"))

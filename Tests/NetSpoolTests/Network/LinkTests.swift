@@ -197,9 +197,7 @@ struct LinkTests {
 
   @Test func `a failure is known to be offline without a question`() async throws {
     try await inside {
-      try await withEngine {
-        $0.timeouts.connect = .seconds(1)
-      } _: { engine, _ in
+      try await withEngine({ $0.timeouts.connect = .seconds(1) }) { engine, _ in
         for url in ["http://192.0.2.1/", "http://[2001:db8::1]/", "http://name.invalid/"] {
           let error = try #require(await engine.end(of: engine.operation(url: url)).error)
           #expect(error.code == .offline && error.isOffline, "\(url): \(error)")

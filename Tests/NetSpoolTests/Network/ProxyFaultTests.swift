@@ -115,9 +115,7 @@ struct ProxyFaultTests {
       let listening = try LocalSocket.listening()
       let answer = "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
       let played = Task { try await blocking { try Self.serveOne(listening, answer) } }
-      try await withWire {
-        $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
-      } _: { wire in
+      try await withWire({ $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)") }) { wire in
         let error = try await wire.failure(wire.engine.operation(url: "https://netspool.invalid/"))
         #expect(error.code == .tlsRejected && error.isRetrySafe, "\(error)")
       }

@@ -56,9 +56,7 @@ struct ConnectionWayTests {
   @Test(.needsNginx) func `a socket in the file system serves any host`() async throws {
     let server = try NginxServer.shared()
     let path = server.http1Socket
-    try await withWire {
-      $0.unixSocket = path
-    } _: { wire in
+    try await withWire({ $0.unixSocket = path }) { wire in
       for index in 0..<3 {
         let answer = try await wire.answer(wire.engine.operation(url: "http://docker.example.invalid/8k.bin"))
         #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/1.1")
@@ -68,9 +66,7 @@ struct ConnectionWayTests {
         "token")
       #expect(try await wire.answer(secret).text == "hello\n")
     }
-    try await withWire {
-      $0.unixSocket = path + "-none"
-    } _: { wire in
+    try await withWire({ $0.unixSocket = path + "-none" }) { wire in
       let failure = try await wire.failure(wire.engine.operation(url: "http://docker.example.invalid/"))
       #expect(failure.code == .connectFailed)
     }
@@ -93,18 +89,14 @@ struct ConnectionWayTests {
 
   @Test func `an origin that does not speak HTTP2 is not taken at its word`() async throws {
     let url = try NginxServer.shared().url("/8k.bin")
-    try await withEngine {
-      $0.httpVersion = .http2PriorKnowledge
-    } _: { engine, _ in
+    try await withEngine({ $0.httpVersion = .http2PriorKnowledge }) { engine, _ in
       let ending = await engine.end(of: engine.operation(url: url))
       #expect([.http2Failed, .protocolViolation, .connectionLost].contains(ending.code))
     }
   }
 
   @Test func `a connection that is too old gets no other request`() async throws {
-    try await withEngine {
-      $0.connectionAgeMax = .seconds(1)
-    } _: { engine, origin in
+    try await withEngine({ $0.connectionAgeMax = .seconds(1) }) { engine, origin in
       origin.fallback(.text("hello"))
       // On a machine that is busy it takes some tries until two come within a second.
       var opened: ContinuousClock.Instant?

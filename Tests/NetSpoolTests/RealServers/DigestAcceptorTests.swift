@@ -40,9 +40,7 @@ struct DigestAcceptorTests {
   /// Each answer holds for its own body; a shared count would be refused as a repetition.
   @Test func `counts its answers while many are under way`() async throws {
     let server = try CredentialServer()
-    try await withWire {
-      $0.queue.sizing = .fixed(1)
-    } _: { wire in
+    try await withWire({ $0.queue.sizing = .fixed(1) }) { wire in
       let operations = (0..<30).map { number in
         wire.engine.operation(url: server.url("/digest/SHA-256/auth/\(number)"))
           .setCredentials(.digest(user: "user", password: "secret"))

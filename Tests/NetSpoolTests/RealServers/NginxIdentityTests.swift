@@ -16,9 +16,7 @@ struct NginxIdentityTests {
       case .keyApart: .clientCertificate(path: files.client, key: files.client)
       case .pkcs12: .clientCertificate(path: files.clientPKCS12, password: "secret")
       }
-    try await withWire {
-      $0.tls.caFile = files.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = files.authority }) { wire in
       for _ in 0..<3 {
         let operation = wire.engine.operation(url: server.mutualTLSURL("/seen")).setCredentials(credentials)
         let answer = try await wire.answer(operation)
@@ -55,9 +53,7 @@ struct NginxIdentityTests {
       case "noKey": .clientCertificate(path: files.authority)
       default: .clientCertificate(path: garbage)
       }
-    try await withWire {
-      $0.tls.caFile = files.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = files.authority }) { wire in
       let operation = wire.engine.operation(url: server.mutualTLSURL("/seen?\(kind)")).setCredentials(
         credentials)
       let error = try await wire.failure(operation)
@@ -70,9 +66,7 @@ struct NginxIdentityTests {
   @Test func `its connection serves no other credentials`() async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
-    try await withWire {
-      $0.tls.caFile = files.authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = files.authority }) { wire in
       let known = wire.engine.operation(url: server.mutualTLSURL("/seen")).setCredentials(
         .clientCertificate(path: files.client))
       _ = try await wire.answer(known)

@@ -8,9 +8,7 @@ struct NginxTLSTests {
   @Test func `speaks HTTP2 to an origin it trusts`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
-    try await withWire {
-      $0.tls.caFile = authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = authority }) { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/8k.bin?http2")))
       #expect([UInt8](answer.body) == TestFiles.noise(8_192))
       #expect(answer.httpVersion == "HTTP/2" && answer.metrics.httpVersion == "HTTP/2")
@@ -37,9 +35,7 @@ struct NginxTLSTests {
   @Test func `sends many over one HTTP2 connection`() async throws {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
-    try await withWire {
-      $0.tls.caFile = authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = authority }) { wire in
       let operations = (0..<100).map { wire.engine.operation(url: server.tlsURL("/8k.bin?many\($0)")) }
       let results = await withCheckedContinuation { continuation in
         wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
@@ -58,9 +54,7 @@ struct NginxTLSTests {
     let server = try NginxServer.shared()
     let authority = server.certificates.authority
     let bytes = [UInt8](repeating: 7, count: 3 << 20) + TestFiles.noise(1_000)
-    try await withWire {
-      $0.tls.caFile = authority
-    } _: { wire in
+    try await withWire({ $0.tls.caFile = authority }) { wire in
       let put = wire.engine.operation(url: server.tlsURL("/upload/http2"), method: .put).setBody(
         .bytes(bytes))
       let answer = try await wire.answer(put)

@@ -8,9 +8,7 @@ import Testing
 struct SocksTests {
   @Test func `the engine fetches through it`() async throws {
     let proxy = try SocksProxy(isOpen: true)
-    try await withWire {
-      $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"
-    } _: { wire in
+    try await withWire({ $0.proxy = "socks5h://127.0.0.1:\(proxy.port)" }) { wire in
       wire.origin.on("/through", .text("hello"))
       let answer = try await wire.answer(wire.operation("/through"))
       #expect(answer.text == "hello")
@@ -20,9 +18,7 @@ struct SocksTests {
 
   @Test func `the engine is told when it is turned away`() async throws {
     let proxy = try SocksProxy(isOpen: false)
-    try await withWire {
-      $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"
-    } _: { wire in
+    try await withWire({ $0.proxy = "socks5h://127.0.0.1:\(proxy.port)" }) { wire in
       let error = try await wire.failure(wire.operation("/through"))
       #expect(error.code == .proxyFailed && wire.origin.requestCount == 0, "\(error)")
     }
@@ -58,9 +54,7 @@ struct SocksTests {
   @Test(arguments: [255, 256, 300, 2_000]) func `a name too long is not shortened`(_ count: Int) async throws
   {
     let proxy = try SocksProxy(isOpen: true)
-    try await withWire {
-      $0.proxy = "socks5h://127.0.0.1:\(proxy.port)"
-    } _: { wire in
+    try await withWire({ $0.proxy = "socks5h://127.0.0.1:\(proxy.port)" }) { wire in
       let label = String(repeating: "a", count: 49) + "."
       let name = String(String(repeating: label, count: count / 50 + 1).prefix(count - 1)) + "x"
       let error = try await wire.failure(wire.engine.operation(url: "http://\(name):\(wire.origin.port)/"))

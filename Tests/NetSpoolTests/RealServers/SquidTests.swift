@@ -8,9 +8,7 @@ import Testing
 struct SquidTests {
   @Test func `fetches through it`() async throws {
     let proxy = try SquidProxy.shared()
-    try await withWire {
-      $0.proxy = "http://127.0.0.1:\(proxy.openPort)"
-    } _: { wire in
+    try await withWire({ $0.proxy = "http://127.0.0.1:\(proxy.openPort)" }) { wire in
       wire.origin.on("/through", .text("hello"))
       #expect(try await wire.answer(wire.operation("/through")).text == "hello")
       #expect(wire.origin.requests.last?.header("Via") != nil)
@@ -38,9 +36,7 @@ struct SquidTests {
   @Test(.needsNginx) func `is told that the proxy refuses the tunnel`() async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
-    try await withWire {
-      $0.proxy = "http://127.0.0.1:\(proxy.port)"
-    } _: { wire in
+    try await withWire({ $0.proxy = "http://127.0.0.1:\(proxy.port)" }) { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?refused"))
       let error = try await wire.failure(operation)
       #expect(error.code == .proxyFailed, "\(error)")
@@ -49,9 +45,7 @@ struct SquidTests {
 
   @Test(arguments: ["basic", "digest"]) func `signs in with it`(_ scheme: String) async throws {
     let proxy = try SquidProxy.shared()
-    try await withWire {
-      $0.proxy = Self.proxy(proxy, password: "secret", scheme)
-    } _: { wire in
+    try await withWire({ $0.proxy = Self.proxy(proxy, password: "secret", scheme) }) { wire in
       wire.origin.on("/signed", .text("hello"))
       for _ in 0..<2 {
         let answer = try await wire.answer(wire.operation("/signed"))
@@ -86,9 +80,7 @@ struct SquidTests {
     async throws
   {
     let proxy = try SquidProxy.shared()
-    try await withWire {
-      $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme)
-    } _: { wire in
+    try await withWire({ $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme) }) { wire in
       let error = try await wire.failure(wire.operation("/wrong"))
       #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")
       #expect(error.response?.status == 407 && wire.origin.requestCount == 0 && !"\(error)".contains("wr0ng"))
@@ -99,9 +91,7 @@ struct SquidTests {
   func `is turned away from a tunnel with a wrong password`(_ scheme: String) async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
-    try await withWire {
-      $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme)
-    } _: { wire in
+    try await withWire({ $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme) }) { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?tunnel"))
       let error = try await wire.failure(operation)
       #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")

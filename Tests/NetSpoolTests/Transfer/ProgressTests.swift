@@ -28,9 +28,7 @@ struct ProgressTests {
 
   @Test(arguments: [true, false])
   func `never goes back when an attempt is repeated`(isUpload: Bool) async throws {
-    try await withWire {
-      $0.retry = .standard
-    } _: { wire in
+    try await withWire({ $0.retry = .standard }) { wire in
       // Given an attempt that ends when 2,000 bytes were reported, and one that rests at 1,000
       let body = BodyPattern.bytes(3_000_000)
       if isUpload {

@@ -7,9 +7,7 @@ import Testing
 struct WireHeadTests {
   @Test func `both heads are told as they went, and between whom`() async throws {
     let told = Journal<WireHead>()
-    try await withWire {
-      $0.onWire = { told.add($0) }
-    } _: { wire in
+    try await withWire({ $0.onWire = { told.add($0) } }) { wire in
       wire.origin.on("/a", .text("body"))
       _ = try await wire.answer(wire.operation("/a"))
       var (sent, received, ports) = ("", "", [Int]())

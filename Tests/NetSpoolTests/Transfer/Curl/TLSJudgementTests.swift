@@ -94,9 +94,7 @@ struct TLSJudgementTests {
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
       let played = Task { try await blocking { try OldCipherServer.serveOne(listening, cipher) } }
-      try await withWire {
-        $0.retry = .none
-      } _: { wire in
+      try await withWire({ $0.retry = .none }) { wire in
         let error = try await wire.failure(wire.engine.operation(url: "https://localhost:\(listening.port)/"))
         #expect(error.code == .tlsRejected && error.reason == "protocol", "\(error)")
       }

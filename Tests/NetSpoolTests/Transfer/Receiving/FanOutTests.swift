@@ -40,9 +40,7 @@ struct FanOutTests {
 
   @Test(arguments: [true, false])
   func `a body that is not kept is counted, however long it is`(digests: Bool) async throws {
-    try await withWire {
-      $0.limits.bodyBytesInMemoryMax = 1
-    } _: { wire in
+    try await withWire({ $0.limits.bodyBytesInMemoryMax = 1 }) { wire in
       wire.origin.on("/a", .pattern(500_000))
       let answer = try await wire.answer(
         wire.operation("/a").addDownloadStream(DiscardDownloadStream(digests: digests)))
@@ -71,9 +69,7 @@ struct FanOutTests {
       }
       return .accepted
     }
-    try await withWire {
-      $0.receiveBufferBytes = 256 << 10
-    } _: { wire in
+    try await withWire({ $0.receiveBufferBytes = 256 << 10 }) { wire in
       wire.origin.on("/a", .pattern(Self.bytes))
       let operation = wire.operation("/a")
         .addDownloadStream(FileDownloadStream(path: folder["a"], digests: true))

@@ -30,9 +30,7 @@ struct FileStreamTests {
   func `leaves the old file when the body fails`(_ answer: Answer) async throws {
     let folder = try TestFolder()
     let path = try folder.write("a", Array("old".utf8))
-    try await withWire {
-      $0.timeouts.headers = .seconds(0.3)
-    } _: { wire in
+    try await withWire({ $0.timeouts.headers = .seconds(0.3) }) { wire in
       wire.origin.on("/a", answer)
       _ = try await wire.failure(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
     }

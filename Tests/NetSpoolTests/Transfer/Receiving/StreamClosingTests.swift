@@ -82,9 +82,7 @@ struct StreamClosingTests {
 
   @Test func `after a redirect and a retry`() async throws {
     let stream = RecordingStream()
-    try await withWire {
-      $0.retry = .attempts(2)
-    } _: { wire in
+    try await withWire({ $0.retry = .attempts(2) }) { wire in
       wire.origin.on("/a", .redirect(to: "/b"))
       wire.origin.enqueue(.text("later", status: 503), for: "/b")
       wire.origin.on("/b", .text("hello"))

@@ -95,9 +95,7 @@ struct BodyTests {
   }
 
   @Test func `methods do not leak into the next request of a handle`() async throws {
-    try await withWire {
-      $0.queue.sizing = .fixed(1)
-    } _: { wire in
+    try await withWire({ $0.queue.sizing = .fixed(1) }) { wire in
       wire.origin.fallback(.text("ok"))
       for method in ["PUT", "GET", "HEAD", "POST", "GET", "DELETE", "HEAD", "PATCH", "GET"] {
         let operation = wire.operation("/a", NetworkRequest.Method(method))
