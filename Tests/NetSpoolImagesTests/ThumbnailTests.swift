@@ -93,8 +93,7 @@ struct ThumbnailTests {
       bench.serve("/a", picture)
       let made = try await bench.engine.thumbnail(of: bench.url("/a"))
       _ = try await bench.engine.thumbnail(of: bench.url("/a"))
-      #expect(
-        heard.entries == ["/a network \(picture.count) false", "/a cache \(made.body.count) false"])
+      #expect(heard.entries == ["/a network \(picture.count) false", "/a cache \(made.body.count) false"])
     }
   }
 
@@ -161,8 +160,7 @@ struct ThumbnailTests {
     try await ImagesBench.run { bench in
       try bench.useCache()
       bench.origin.on("/no", Answer.bytes(picture).header("Cache-Control", "no-store"))
-      bench.origin.on(
-        "/mine", Answer.bytes(picture).header("Cache-Control", "private, max-age=60"))
+      bench.origin.on("/mine", Answer.bytes(picture).header("Cache-Control", "private, max-age=60"))
       for _ in 0..<2 {
         #expect(try await !bench.engine.thumbnail(of: bench.url("/no")).isFromCache)
       }

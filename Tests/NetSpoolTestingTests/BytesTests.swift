@@ -14,9 +14,7 @@ import Testing
       Thumbnail.png(7), GzipBomb(unpacked: 200 << 20).bytes, GzipBomb.double(unpacked: 500 << 20),
       Gzip.stored(BodyPattern.bytes(100_000)),
     ]
-    let known: [UInt64] = [
-      0xce2853d517494041, 0x1f14c040d9c682bd, 0x47fe5740d129c362, 0x928c89095131c14d,
-    ]
+    let known: [UInt64] = [0xce2853d517494041, 0x1f14c040d9c682bd, 0x47fe5740d129c362, 0x928c89095131c14d]
     #expect(streams.map { FNV1a.hash($0) } == known)
   }
 

@@ -62,9 +62,7 @@ private struct Net {
 
   @Test(arguments: FaultProxy.Direction.allCases) func `delays by its latency`(
     _ direction: FaultProxy.Direction
-  )
-    throws
-  {
+  ) throws {
     let net = try Net()
     net.proxy.set(.latency(.milliseconds(40)), on: direction)
     let fetched = try net.fetch("/closing")

@@ -52,8 +52,7 @@ import Testing
     Wire(name: "partial_hdr", bytes: "HTTP/1.1 200 OK\r\nX-A: b"),
     Wire(name: "http09", bytes: "<html>hello</html>"),
     Wire(name: "204_body", bytes: "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"),
-    Wire(
-      name: "chunk_noend", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
+    Wire(name: "chunk_noend", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"),
     Wire(name: "empty", bytes: ""),
   ]
 

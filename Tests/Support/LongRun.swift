@@ -7,8 +7,7 @@ enum LongRun {
 }
 
 /// This test runs under AddressSanitizer or ThreadSanitizer, whose own memory hides ours.
-let isSanitized =
-  unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
+let isSanitized = unsafe dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
 
 extension Duration {
   /// A limit of time as the test means it. A sanitizer is many times slower, and time is not what it looks for.

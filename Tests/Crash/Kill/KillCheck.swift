@@ -40,9 +40,7 @@ struct KillCheck {
   /// Of the store, or of the process.
   mutating func note(_ text: String) { fault(\.store, text) }
 
-  private mutating func lookAtEnd(
-    _ id: UInt64, _ promise: KillTruth.Promise, _ effect: (String) -> String?
-  ) {
+  private mutating func lookAtEnd(_ id: UInt64, _ promise: KillTruth.Promise, _ effect: (String) -> String?) {
     if promise.outcomes.isEmpty {
       fault(\.lost, "\(id) was accepted, and \(promise.isDead ? "dead" : "lost")")
     }
@@ -54,9 +52,7 @@ struct KillCheck {
     }
   }
 
-  private mutating func lookAtBytes(
-    _ arrivals: [JournalingOrigin.Arrival], _ promised: [String: String]
-  ) {
+  private mutating func lookAtBytes(_ arrivals: [JournalingOrigin.Arrival], _ promised: [String: String]) {
     var keys: [String: String] = [:]
     var digests: [String: String] = [:]
     for arrival in arrivals {

@@ -18,8 +18,7 @@ struct PowerCommand: ParsableCommand {
   @Option(help: "What the disk says it has synced and has not: promises must break.") var lie: DiskLie?
 
   func run() throws {
-    let loss = PowerLoss(
-      seed: seed, states: states, base: directory ?? TestFiles.fast, lie: lie)
+    let loss = PowerLoss(seed: seed, states: states, base: directory ?? TestFiles.fast, lie: lie)
     let verdict = try loss.run()
     for fault in verdict.faults { CrashFiles.say("  \(fault)") }
     CrashFiles.say(

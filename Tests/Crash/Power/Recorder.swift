@@ -15,8 +15,7 @@ struct Recorder {
     let command =
       "clang -shared -fPIC -O1 -o '\(library)' '\(Self.source)' || cc -shared -fPIC -O1 -o '\(library)' '\(Self.source)'"
     guard unsafe system("{ \(command); } 2>'\(folder["compiler"])'") == 0 else {
-      throw CrashError(
-        "recorder.c: " + String(decoding: CrashFiles.read(folder["compiler"]), as: UTF8.self))
+      throw CrashError("recorder.c: " + String(decoding: CrashFiles.read(folder["compiler"]), as: UTF8.self))
     }
   }
 

@@ -38,9 +38,7 @@ struct Trace {
     }
   }
 
-  private static func event(
-    _ kind: UInt64, _ file: UInt64, _ offset: Int, _ bytes: [UInt8]
-  ) throws -> Event {
+  private static func event(_ kind: UInt64, _ file: UInt64, _ offset: Int, _ bytes: [UInt8]) throws -> Event {
     var text: String { String(decoding: bytes, as: UTF8.self) }
     switch kind {
     case 1: return .written(file: file, offset: offset, bytes: bytes)

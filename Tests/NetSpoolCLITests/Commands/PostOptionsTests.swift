@@ -14,8 +14,7 @@ import Testing
       "--dedupe", "e", "--tag", "t", "--expires", "7d", "--json-output", "--timeout", "5s",
     ])
     #expect(options.words.method == "PUT")
-    #expect(
-      options.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])
+    #expect(options.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])
     #expect(options.freezing.expires?.seconds == 604_800)
     #expect(options.freezing.place.words == ["--frozen-store", "d"])
   }

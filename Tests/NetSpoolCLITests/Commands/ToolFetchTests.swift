@@ -97,9 +97,7 @@ import Testing
   @Test func `a folder in the way is a local error of that line`() throws {
     bench.serve(0..<2)
     _ = try OutputFolder(path: bench["out/0"])
-    let end = try fetch([
-      try bench.writeList(0..<2), "--output", bench["out"], "--results", bench["r"],
-    ])
+    let end = try fetch([try bench.writeList(0..<2), "--output", bench["out"], "--results", bench["r"]])
     #expect(end.exit == .status(74))
     #expect(bench.wrong(1..<2).isEmpty)
     let record = try #require(try bench.results("r").first { $0.outcome != .done })
@@ -194,9 +192,7 @@ import Testing
 
   @Test func `a limited rate still brings every byte`() throws {
     bench.serve(0..<40)
-    let end = try fetch([
-      try bench.writeList(0..<40), "--output", bench["out"], "--limit-rate", "200k",
-    ])
+    let end = try fetch([try bench.writeList(0..<40), "--output", bench["out"], "--limit-rate", "200k"])
     #expect(end.exit == .status(0))
     #expect(bench.wrong(0..<40).isEmpty)
   }

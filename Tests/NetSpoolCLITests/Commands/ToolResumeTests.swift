@@ -182,9 +182,7 @@ import Testing
   }
 
   /// Not only just after the part has grown: anywhere, also before it is there and while its end is compared.
-  @Test(.onlyInLongRuns) func `200 MB that are killed at random moments have the right digest`()
-    throws
-  {
+  @Test(.onlyInLongRuns) func `200 MB that are killed at random moments have the right digest`() throws {
     let count = 200_000_000
     bench.origin.on("/long") { .resumable(count, etag: "\"l\"", for: $0).throttle(60 << 20) }
     let arguments = ["get", "-s", "-O", bench.origin.url("/long")]
@@ -215,15 +213,11 @@ import Testing
     #expect(end.exit == .status(0), "\(end.errors)")
     #expect(bench.read("tail")?.count == 9)
     bench.origin.on("/whole", .text("all of it"))
-    bench.origin.on(
-      "/short", Answer.text("part", status: 206).header("Content-Range", "bytes 5-8/1000"))
-    bench.origin.on(
-      "/odd", Answer.text("part", status: 206).header("Content-Range", "bytes 5-3/4"))
-    bench.origin.on(
-      "/less", Answer.text("part", status: 206).header("Content-Range", "bytes 5-9/10"))
+    bench.origin.on("/short", Answer.text("part", status: 206).header("Content-Range", "bytes 5-8/1000"))
+    bench.origin.on("/odd", Answer.text("part", status: 206).header("Content-Range", "bytes 5-3/4"))
+    bench.origin.on("/less", Answer.text("part", status: 206).header("Content-Range", "bytes 5-9/10"))
     for (path, status) in [("/whole", 74), ("/short", 74), ("/odd", 74), ("/less", 1)] as [(String, Int32)] {
-      let end = try Tool.run(
-        ["get", "-C", "5", "--retry", "0", bench.origin.url(path), "-o", bench["tail"]])
+      let end = try Tool.run(["get", "-C", "5", "--retry", "0", bench.origin.url(path), "-o", bench["tail"]])
       #expect(end.exit == .status(status) && bench.read("tail")?.count == 9, "\(path)")
     }
   }

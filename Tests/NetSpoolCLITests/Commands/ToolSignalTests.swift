@@ -68,8 +68,7 @@ import Testing
     bench.serve(0..<1)
     bench.origin.hold("/0")
     let words = ["fetch", try bench.writeList(0..<1), "-o", bench["out"], "-q"]
-    let tool = try Tool(
-      ["-c", "trap '' HUP; exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
+    let tool = try Tool(["-c", "trap '' HUP; exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
     #expect(bench.origin.blockForWaiting("/0", 1))
     tool.signal(SIGHUP)
     bench.origin.releaseAll()

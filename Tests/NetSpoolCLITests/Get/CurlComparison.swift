@@ -76,8 +76,7 @@ struct CurlComparison {
       first + words, program: program, in: folder.path, input: readsInput ? "from\na pipe" : "",
       environment: environment)
     if first.contains("--curl") {
-      end = try Tool.run(
-        ["-c", end.output], program: "/bin/sh", in: folder.path, environment: environment)
+      end = try Tool.run(["-c", end.output], program: "/bin/sh", in: folder.path, environment: environment)
     }
     var deed = Deed(port: origin.port)
     deed.requests = origin.requests.map {

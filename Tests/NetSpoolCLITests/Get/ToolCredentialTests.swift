@@ -64,8 +64,7 @@ import Testing
     "-u a:b --aws-sigv4 aws:amz::s", "-u a:b --aws-sigv4 aws:amz:r:s --digest", "-u a:b --aws-sigv4 aws:amz",
     "-u a:b --aws-sigv4 aws:amz:r",
   ]) func `wrong command lines are usage errors`(_ words: String) throws {
-    let end = try Tool.run(
-      ["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
+    let end = try Tool.run(["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
     #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
   }
 

@@ -139,9 +139,7 @@ import Testing
     #expect(json.output.contains(#""timeoutSeconds":300"#))
   }
 
-  @Test(arguments: [
-    "get URL", "schema", "doctor", "--help", "get --help", "--version", "demo --count 2 -q",
-  ])
+  @Test(arguments: ["get URL", "schema", "doctor", "--help", "get --help", "--version", "demo --count 2 -q"])
   func `a standard output that takes nothing is told`(line: String) throws {
     bench.origin.on("/", .text("body"))
     let words = line.split(separator: " ").map { $0 == "URL" ? bench.origin.url("/") : String($0) }

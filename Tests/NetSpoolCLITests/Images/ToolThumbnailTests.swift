@@ -83,8 +83,7 @@ import Testing
     serve("/b", picture.dropLast(20))
     let paths = ["/a.png", "/b\t\(bench.origin.url("/good"))"]
     for run in 0..<2 {
-      let end = try fetch(
-        paths, ["--thumbnail", "16", "--format", "jpeg", "--output", bench["t.tar"]])
+      let end = try fetch(paths, ["--thumbnail", "16", "--format", "jpeg", "--output", bench["t.tar"]])
       #expect(end.exit == .status(0) && end.errors.contains("2 done before") == (run == 1), "\(end.errors)")
       var names: [String] = []
       let reader = try TarReader(bench["t.tar"])
@@ -224,8 +223,7 @@ import Testing
 
   @Test func `a decoder that dies takes its picture along and no other`() throws {
     let marker = bench["died"]
-    let script =
-      "if mkdir \"$1\" 2>/dev/null; then read -r line; kill -9 $$; fi; exec \"$2\" decode-pictures"
+    let script = "if mkdir \"$1\" 2>/dev/null; then read -r line; kill -9 $$; fi; exec \"$2\" decode-pictures"
     let decoder = HelperDecoder(["/bin/sh", "-c", script, "sh", marker, try Tool.path()])
     defer { decoder.close() }
     func make() throws(PictureRejection) -> Picture {

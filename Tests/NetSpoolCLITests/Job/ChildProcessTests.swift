@@ -116,9 +116,7 @@ private func residentMiB() -> Double { Double(MemoryUse.resident) / 1_048_576 }
 private func watchedSwitch(
   drains: Bool = true, graceMilliseconds: Int = 60_000
 ) -> (StopSwitch, pthread_t, DispatchSemaphore) {
-  let (stop, pressed, started) = (
-    StopSwitch(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
-  )
+  let (stop, pressed, started) = (StopSwitch(), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   let watcher = Mutex<pthread_t?>(nil)
   stop.onPress(drains: drains) { pressed.signal() }
   DispatchQueue(label: "watcher").async {

@@ -74,9 +74,7 @@ import Testing
     let bench = try ToolBench()
     bench.serve(1..<2)
     bench.origin.on("/robots.txt", .status(status))
-    let end = try Tool.run([
-      "fetch", "--robots", "--no-cache", "--retry", "0", "-q", bench.origin.url("/1"),
-    ])
+    let end = try Tool.run(["fetch", "--robots", "--no-cache", "--retry", "0", "-q", bench.origin.url("/1")])
     #expect(end.exit == .status(exit) && bench.origin.hits("/1") == hits, "\(end.errors)")
   }
 }

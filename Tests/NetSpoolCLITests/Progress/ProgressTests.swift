@@ -135,8 +135,7 @@ import Testing
     console.message("note")
     console.show(bars: ["60%"])
     console.endBar()
-    #expect(
-      written == "\r\(bar("50%"))\r \u{1B}[J\rnote\n\r\(bar("60%"))\r \u{1B}[J\r60%\n")
+    #expect(written == "\r\(bar("50%"))\r \u{1B}[J\rnote\n\r\(bar("60%"))\r \u{1B}[J\r60%\n")
   }
 
   @Test func `a log line has no padding and no controls`() {

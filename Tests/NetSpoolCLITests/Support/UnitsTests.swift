@@ -31,9 +31,7 @@ import Testing
     #expect(TimeSpan(text) == nil)
   }
 
-  @Test(arguments: [
-    (0, "0"), (999, "999"), (1_000, "1,000"), (1_002_003, "1,002,003"), (-1_234, "-1,234"),
-  ])
+  @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_002_003, "1,002,003"), (-1_234, "-1,234")])
   func `groups digits`(value: Int, text: String) {
     #expect(HumanText.count(value) == text)
   }

@@ -22,8 +22,7 @@ import Testing
       let reader = try TarReader(bench[tar])
       while case .member(let member) = try reader.next() {
         if SampleName.isInfo(member.header.name) { continue }
-        members.append(
-          (member.header.name, Array(try reader.read(Int(member.header.size), at: member.body))))
+        members.append((member.header.name, Array(try reader.read(Int(member.header.size), at: member.body))))
       }
       #expect(try reader.next() == .end, "\(tar)")
     }

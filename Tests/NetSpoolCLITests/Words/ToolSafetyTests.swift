@@ -55,9 +55,7 @@ import Testing
 
   @Test func `messages show no secret of a URL, and files are their owner's`() throws {
     let list = try bench.write("list", ["http://ann:pl4nted@127.0.0.1:1/?token=pl4nted"])
-    let end = try fetch([
-      list, "--retry", "0", "--results", bench["r"], "--failed", bench["f"],
-    ])
+    let end = try fetch([list, "--retry", "0", "--results", bench["r"], "--failed", bench["f"]])
     #expect(end.errors.contains("failed: http") && !end.errors.contains("pl4nted"), "\(end.errors)")
     for name in ["r", "f"] {
       var status = stat()

@@ -87,8 +87,7 @@ import Testing
 
   @Test func `a configuration that cannot be read is this machine's`() throws {
     #expect(unsafe mkdir(bench["netspool"], 0o700) == 0 && mkdir(bench["netspool/config"], 0o700) == 0)
-    let end = try Tool.run(
-      ["get", bench.origin.url("/")], environment: ["XDG_CONFIG_HOME=\(bench[""])"])
+    let end = try Tool.run(["get", bench.origin.url("/")], environment: ["XDG_CONFIG_HOME=\(bench[""])"])
     #expect(
       end.exit == .status(74) && end.errors.contains("netspool/config: it is a folder"), "\(end.errors)")
   }

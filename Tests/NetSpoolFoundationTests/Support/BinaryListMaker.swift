@@ -23,8 +23,7 @@ enum BinaryListMaker {
 
   /// Every array but the last holds the next one so many times.
   static func shared(levels: Int, times: Int) -> [UInt8] {
-    list(
-      (1...levels).map { array(of: $0 < levels ? Array(repeating: $0, count: times) : []) })
+    list((1...levels).map { array(of: $0 < levels ? Array(repeating: $0, count: times) : []) })
   }
 
   private static func twoBytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }

@@ -78,8 +78,7 @@ struct ResponseTests {
   @Test func `keeps trailers`() async throws {
     try await withWire { wire in
       let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-      wire.origin.on(
-        "/a", .raw([.text(head + "5\r\nhello\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n")]))
+      wire.origin.on("/a", .raw([.text(head + "5\r\nhello\r\n0\r\nX-Sum: 1\r\nX-Sum: 2\r\n\r\n")]))
       let response = try await wire.answer(wire.operation("/a"))
       #expect(response.text == "hello" && response.trailers.values(for: "x-sum") == ["1", "2"])
       #expect(response.headers["X-Sum"] == nil)
@@ -125,8 +124,7 @@ struct ResponseTests {
   func `bytes behind an answer without a body reach no operation`(_ head: String) async throws {
     try await withWire { wire in
       let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
-      wire.origin.on(
-        "/a", .raw([.text("HTTP/1.1 \(head)\r\n\r\n"), .gate("more"), .text(evil), .stall]))
+      wire.origin.on("/a", .raw([.text("HTTP/1.1 \(head)\r\n\r\n"), .gate("more"), .text(evil), .stall]))
       _ = try await wire.answer(wire.operation("/a", .head).setHeader("If-None-Match", "\"a\""))
       wire.origin.release("more")
       #expect(await wire.origin.waitForOpenConnections(0))

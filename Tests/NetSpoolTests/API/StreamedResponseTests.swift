@@ -330,8 +330,7 @@ struct StreamedResponseTests {
         continuation.yield([1, 2, 3])
         continuation.finish(throwing: PartFailure("broken"))
       }
-      let broken = await engine.end(
-        of: engine.operation(path: "a").setBody(.sequence(failing)))
+      let broken = await engine.end(of: engine.operation(path: "a").setBody(.sequence(failing)))
       #expect(broken.code == .uploadSourceFailed)
       let short = AsyncStream<[UInt8]> { continuation in
         continuation.yield([1, 2, 3])

@@ -19,9 +19,7 @@ import Testing
   }
 
   @Test(arguments: FailureTraitsTests.codes)
-  func `what failed on the way there is no fault of this machine's disk`(
-    code: NetworkError.Code
-  ) {
+  func `what failed on the way there is no fault of this machine's disk`(code: NetworkError.Code) {
     #expect(code.stage == .elsewhere || !code.traits.contains(.isLocal))
   }
 

@@ -9,9 +9,7 @@ struct HTTP2HostileTests {
   @Test func `has an expectation for every behaviour`() throws {
     let server = try HostileServer.sharedHTTP2()
     let names =
-      HTTP2Expectation.all.map(\.name) + [
-        "cut_off_together", "cut_off_and_closed", "silence_once", "random",
-      ]
+      HTTP2Expectation.all.map(\.name) + ["cut_off_together", "cut_off_and_closed", "silence_once", "random"]
     #expect(names.sorted() == server.behaviours)
   }
 
@@ -104,8 +102,7 @@ struct HTTP2HostileTests {
     let folder = try TestFolder()
     try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let stream = FileDownloadStream(path: folder["body"])
-      _ = try await wire.failure(
-        wire.engine.operation(url: server.url(name)).addDownloadStream(stream))
+      _ = try await wire.failure(wire.engine.operation(url: server.url(name)).addDownloadStream(stream))
     }
     #expect(folder.names.isEmpty)
   }

@@ -45,9 +45,7 @@ struct HTTP2MemoryTests {
 
   /// In a process of its own, one after the other, so that nothing else counts.
   @Test(.notSanitized(.memoryIsNoMeasure))
-  func `stays within eight mebibytes`()
-    async
-  {
+  func `stays within eight mebibytes`() async {
     await #expect(processExitsWith: .success) {
       let server = try HostileServer.sharedHTTP2()
       try await withWire { configuration in

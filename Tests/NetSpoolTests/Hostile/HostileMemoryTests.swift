@@ -17,9 +17,7 @@ struct HostileMemoryTests {
 
   /// In a process of its own, one after the other, so that nothing else counts.
   @Test(.notSanitized(.memoryIsNoMeasure))
-  func `stays within eight mebibytes`()
-    async
-  {
+  func `stays within eight mebibytes`() async {
     await #expect(processExitsWith: .success) {
       try await withWire { configuration in
         configuration.limits.bodyBytesInMemoryMax = 4 << 20

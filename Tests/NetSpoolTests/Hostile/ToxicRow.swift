@@ -66,8 +66,7 @@ struct ToxicRow: Sendable, CustomTestStringConvertible {
     row("reset in the request's body", .reset(atByte: 5_000), .upstream, .completes, upload: .reset),
     row("end at once", .limitData(bytes: 0), .downstream, .empty),
     row("end in the head", .limitData(bytes: 30), .downstream, .fails([.truncatedHeaders])),
-    row(
-      "end in the body", .limitData(bytes: 5_000), .downstream, .completes, long: .fails([.bodyTruncated])),
+    row("end in the body", .limitData(bytes: 5_000), .downstream, .completes, long: .fails([.bodyTruncated])),
     row("end in the request's head", .limitData(bytes: 30), .upstream, .empty),
     row("end in the request's body", .limitData(bytes: 5_000), .upstream, .completes, upload: .empty),
     row("down", nil, .downstream, .fails([.connectFailed], reason: "refused")),

@@ -10,9 +10,7 @@ import Testing
   private static let wave = 250
 
   @Test(arguments: [3])
-  func `whatever the network does, operations end once`(
-    seed: UInt64
-  ) async throws {
+  func `whatever the network does, operations end once`(seed: UInt64) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
       script(origin)

@@ -5,12 +5,9 @@ import Testing
 @testable import TestSupport
 
 /// Cables pulled and routes taken away, in network namespaces of each test's own.
-@Suite(
-  .enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"))
+@Suite(.enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"))
 struct LinkTests {
-  private func inside(
-    name: String = #function, _ body: () async throws -> Void
-  ) async throws {
+  private func inside(name: String = #function, _ body: () async throws -> Void) async throws {
     try await Namespace.run("LinkTests", name: name, body)
   }
 

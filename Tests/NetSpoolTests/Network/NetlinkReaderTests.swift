@@ -56,8 +56,7 @@ import Testing
 
   @Test func `routes carry destination weight table and interface`() {
     let payload = NetlinkBytes.route(2, [192, 0, 2, 0], length: 24, interface: 5, metric: 100)
-    let route = NetlinkRoute(
-      IPPrefix(.ipv4, high: 0xC000_0200 << 32, length: 24), interface: 5, metric: 100)
+    let route = NetlinkRoute(IPPrefix(.ipv4, high: 0xC000_0200 << 32, length: 24), interface: 5, metric: 100)
     #expect(content(24, payload) == .route([route], replaces: false))
     #expect(content(24, flags: 0x100, payload) == .route([route], replaces: true))
     #expect(content(25, payload) == .routeGone([route]))
@@ -123,9 +122,7 @@ import Testing
     let payload =
       NetlinkBytes.route(2, interface: 3) + NetlinkBytes.attribute(6, [1, 0, 0, 0], length: length)
       + NetlinkBytes.attribute(4, NetlinkBytes.native(Int32(9)))
-    #expect(
-      content(24, payload)
-        == .route([NetlinkRoute(.everything(.ipv4), interface: 3)], replaces: false))
+    #expect(content(24, payload) == .route([NetlinkRoute(.everything(.ipv4), interface: 3)], replaces: false))
   }
 
   @Test func `every cut of a real datagram is read`() {

@@ -79,8 +79,7 @@ struct ApacheTests {
         "Depth", "1")
       let listed = try await wire.answer(list)
       #expect(listed.status == 207 && listed.text?.contains("/dav/new/note") == true)
-      let again = try await wire.failure(
-        wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
+      let again = try await wire.failure(wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
       #expect(again.code == .status && again.response?.status == 405)
     }
   }

@@ -70,9 +70,7 @@ struct NginxTLSTests {
 
   @Test(arguments: Distrust.allCases) func `sends nothing to an origin it does not trust`(
     _ distrust: Distrust
-  )
-    async throws
-  {
+  ) async throws {
     let server = try NginxServer.shared()
     let folder = try TestFolder()
     let empty = try folder.write("empty.pem", [])

@@ -17,8 +17,7 @@ final class CountingOrigin: Sendable {
   var url: String { "http://127.0.0.1:\(socket.port)/" }
 
   private static func serve(_ listener: LocalSocket) throws {
-    let connection = try TestDescriptor(
-      owning: accept(listener.descriptor.number, nil, nil), from: "accept")
+    let connection = try TestDescriptor(owning: accept(listener.descriptor.number, nil, nil), from: "accept")
     var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var head: [UInt8] = []
     var end: Int?

@@ -58,8 +58,7 @@ struct LeftBodyTests {
   @Test(arguments: Body.allCases)
   func `another attempt begins although the body of the first does not end`(_ body: Body) async throws {
     try await withEngine({ $0.retry = .attempts(2) }) { engine, origin in
-      origin.enqueue(
-        Self.answer("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n", body), .text("later"), for: "/a")
+      origin.enqueue(Self.answer("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n", body), .text("later"), for: "/a")
       #expect(await engine.end(of: engine.operation(path: "/a")).text == "later")
       origin.releaseAll()
     }

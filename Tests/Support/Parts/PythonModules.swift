@@ -28,7 +28,6 @@ enum PythonModules {
 extension Trait where Self == ConditionTrait {
   /// Skips, and says why, where the Python modules of the tests are not installed.
   static var needsPython: Self {
-    .enabled(
-      if: PythonModules.isInstalled, "the Python modules are not installed: CSupport/install --tests")
+    .enabled(if: PythonModules.isInstalled, "the Python modules are not installed: CSupport/install --tests")
   }
 }

@@ -217,8 +217,7 @@ struct TraitTests {
       try await withSpan("caller \(origin.port)") { _ in
         _ = try await engine.get("from")
       }
-      let caller = try #require(
-        tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
+      let caller = try #require(tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
       // An answer is given first, and then the spans end, in any order
       let deadline = Deadline.generous
       while !Self.haveEnded(below: caller.spanID), deadline.millisecondsLeft > 0 { await Self.pause() }

@@ -41,9 +41,7 @@ struct ServerEventTests {
   }
 
   @Test(arguments: ["\u{0}", "\u{1}", "\u{1B}", "\u{7F}"])
-  func `an id that no header field could carry is none`(_ control: String)
-    throws
-  {
+  func `an id that no header field could carry is none`(_ control: String) throws {
     var parser = ServerEventParser()
     for line in ["id: 1", "data: a", "", "id: 2\(control)", "data: b"] { _ = try parser.take(line) }
     #expect(try parser.take("")?.id == "1" && parser.lastID == "1")
@@ -90,9 +88,7 @@ struct ServerEventTests {
     #expect(try parser.take("")?.data.utf8.count == 200_000 * 101 - 1)
   }
 
-  @Test(arguments: [
-    "3600001", "9223372036854775807", "9223372036854775808", "99999999999999999999999999",
-  ])
+  @Test(arguments: ["3600001", "9223372036854775807", "9223372036854775808", "99999999999999999999999999"])
   func `no origin keeps a reader waiting for longer than an hour`(retry: String) throws {
     var parser = ServerEventParser()
     _ = try parser.take("retry: \(retry)")

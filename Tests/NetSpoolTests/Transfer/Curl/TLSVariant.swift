@@ -64,8 +64,7 @@ struct TLSVariant: Sendable, CustomTestStringConvertible {
     .init(
       "DH of 1024 bits", "good-rsa", .rejects("weak"),
       ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", "-dhparam", "dh-1024.pem"]),
-    .init(
-      "DH of 2048 bits", "good-rsa", .accepts, ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256"]),
+    .init("DH of 2048 bits", "good-rsa", .accepts, ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256"]),
     // It would keep the loop for half a second.
     .init(
       "DH of 8192 bits", "good-rsa", .rejects("weak"),

@@ -56,8 +56,7 @@ struct FramingTests {
   }
 
   @Test func `notes are taken on the way`() throws {
-    let framing = try framing(
-      "Transfer-Encoding: gzip, Chunked\r\nContent-Encoding: br\r\nLOCATION: /x")
+    let framing = try framing("Transfer-Encoding: gzip, Chunked\r\nContent-Encoding: br\r\nLOCATION: /x")
     #expect(framing.hasTransferEncoding && framing.isChunked && framing.hasContentEncoding)
     #expect(framing.hasLocation && framing.contentLength == nil)
   }

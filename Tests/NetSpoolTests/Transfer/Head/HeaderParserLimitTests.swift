@@ -35,8 +35,7 @@ struct HeaderParserLimitTests {
     }
     #expect(refusal(of: head(of: 131_072)) == nil)
     #expect(refusal(of: head(of: 131_073)) == "headersTooLarge(total)")
-    #expect(
-      refusal(of: head(of: 131_073).replacing("200 OK", with: "103 Hi")) == "headersTooLarge(total)")
+    #expect(refusal(of: head(of: 131_073).replacing("200 OK", with: "103 Hi")) == "headersTooLarge(total)")
   }
 
   @Test func `a head may have 256 lines`() {

@@ -55,8 +55,7 @@ struct LocationTests {
   }
 
   @Test func `a redirect without location or without permission is the answer`() throws {
-    #expect(
-      try RedirectDecision.location(status: 302, fields: Headers(), policy: .standard) == nil)
+    #expect(try RedirectDecision.location(status: 302, fields: Headers(), policy: .standard) == nil)
     #expect(try location("/x".utf8, policy: .none) == nil)
     #expect(try location("file:///x".utf8, policy: .none) == nil)
   }

@@ -93,8 +93,7 @@ struct RedirectLimitTests {
 
   @Test func `a form that answers with its own page is no cycle`() throws {
     // Given a POST to /here, answered by 303 to /here
-    let hop = try RedirectDecisionTests.hop(
-      303, .post, hasBody: true, to: RedirectDecisionTests.here)
+    let hop = try RedirectDecisionTests.hop(303, .post, hasBody: true, to: RedirectDecisionTests.here)
     // Then that page is asked for, once
     #expect(hop.method == .get && hop.url == RedirectDecisionTests.here)
     var history = RedirectHistory(method: .post, url: hop.url)

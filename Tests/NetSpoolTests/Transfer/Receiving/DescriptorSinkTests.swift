@@ -59,8 +59,7 @@ struct DescriptorSinkTests {
   func `a slow pipe gets every byte`(seed: UInt64) throws {
     let pipe = try RawPipe()
     let bytes = SinkFixture.pattern(1 << 20, seed: seed)
-    let (read, pauses, report) = try deliver(
-      bytes, to: pipe.writeEnd, readFrom: pipe.readEnd, seed: seed)
+    let (read, pauses, report) = try deliver(bytes, to: pipe.writeEnd, readFrom: pipe.readEnd, seed: seed)
     #expect(pauses > 10, "the reader was never waited for")
     #expect(read == bytes, "seed \(seed)")
     #expect(report.digest == SinkFixture.sha256(bytes))

@@ -14,9 +14,7 @@ struct SinkFanoutTests {
     private(set) var ready: () -> Void = {}
     let report = NetworkResponse.StreamReport()
 
-    func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void)
-      throws(SinkFailure)
-    {
+    func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
       self.ready = ready
       calls.append("open")
     }

@@ -99,9 +99,7 @@ extension SinkLoop {
   }
 
   /// Opens, feeds and finishes.
-  func deliver(
-    _ bytes: [UInt8], to sink: some Sink, expected: Int64? = nil, pieces: Int = 16 << 10
-  ) throws {
+  func deliver(_ bytes: [UInt8], to sink: some Sink, expected: Int64? = nil, pieces: Int = 16 << 10) throws {
     let ready = ReadyCalls()
     try sink.open(SinkFixture.head, bytesExpected: expected, ready: ready.add)
     try feed(sink, bytes, pieces: pieces, isReady: ready.take)

@@ -25,9 +25,7 @@ struct ExpectTests {
 
   @Test(arguments: ["GET", "PUT", "POST"]) func `a refusal is followed by the request without`(
     _ method: String
-  )
-    async throws
-  {
+  ) async throws {
     try await withWire { wire in
       wire.origin.expectPolicy = .refuse
       wire.origin.on("/a", .text("ok"))

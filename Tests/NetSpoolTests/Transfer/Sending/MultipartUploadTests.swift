@@ -103,9 +103,7 @@ struct MultipartUploadTests {
   }
 
   /// A sparse file of 4 GiB, sent and counted by the origin, in 64 MiB of memory.
-  @Test(.onlyInLongRuns) func `a large file is never held`()
-    async throws
-  {
+  @Test(.onlyInLongRuns) func `a large file is never held`() async throws {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
       let path = try folder.write("a", [])
