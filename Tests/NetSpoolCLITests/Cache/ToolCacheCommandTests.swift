@@ -13,7 +13,7 @@ import Testing
 
   private var place: [String] { ["--cache", bench["cache"]] }
 
-  private func cache(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  private func cache(_ arguments: [String]) throws -> Tool.End {
     try Tool.run(["cache"] + arguments + place)
   }
 

@@ -12,9 +12,7 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ arguments: [String], environment: [String] = []) throws -> (
-    exit: Tool.Exit?, output: String, errors: String
-  ) {
+  private func fetch(_ arguments: [String], environment: [String] = []) throws -> Tool.End {
     try Tool.run(["fetch", "--progress", "never"] + arguments, environment: environment)
   }
 

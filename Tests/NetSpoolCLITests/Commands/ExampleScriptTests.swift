@@ -15,12 +15,10 @@ import Testing
 
   private func run(
     _ script: String, _ arguments: [String], _ environment: [String] = []
-  ) throws -> (exit: Tool.Exit?, output: String, errors: String) {
-    let tool = try Tool(
+  ) throws -> Tool.End {
+    try Tool.run(
       ["\(TestFiles.examples)/\(script)"] + arguments, program: "/bin/bash",
       environment: ["NETSPOOL=\(try Tool.path())", "TMPDIR=\(bench["."])"] + environment)
-    let exit = tool.wait()
-    return (exit, tool.output.text, tool.errors.text)
   }
 
   @Test func `parallel shards fetch a list and join their results`() throws {
@@ -61,9 +59,8 @@ import Testing
     #expect(bench.origin.requestCount == 40 && bench.wrong(0..<40, in: "out/bodies").isEmpty)
   }
 
-  private func podRun(_ pod: Int, of count: Int, _ list: String) throws -> (exit: Tool.Exit?, errors: String)
-  {
-    let manifest = try text("\(TestFiles.examples)/kubernetes/fetch.yaml")
+  private func podRun(_ pod: Int, of count: Int, _ list: String) throws -> Tool.End {
+    let manifest = try TestFiles.text("\(TestFiles.examples)/kubernetes/fetch.yaml")
     // Folded, as YAML's `>-` has it.
     let lines = manifest.split(separator: "\n").map { $0.drop { $0 == " " } }
     let start = try #require(lines.firstIndex(of: "- >-"))
@@ -71,17 +68,9 @@ import Testing
       .replacing("/list/list.txt", with: list).replacing("/out", with: bench["out"])
       .replacing("/cache", with: bench["cache\(pod)"]).replacing(
         "exec netspool", with: "exec \(try Tool.path())")
-    let tool = try Tool(
+    return try Tool.run(
       ["-c", command], program: "/bin/sh",
       environment: ["JOB_COMPLETION_INDEX=\(pod)", "NETSPOOL_SHARDS=\(count)"])
-    return (tool.wait(), tool.errors.text)
-  }
-
-  private func text(_ path: String) throws -> String {
-    let file = try Descriptor(opening: path, 0)
-    var buffer = [UInt8](repeating: 0, count: 65_536)
-    let count = try file.read(into: &buffer, at: 0, count: buffer.count)
-    return String(decoding: buffer[..<count], as: UTF8.self)
   }
 
   @Test(arguments: [

@@ -12,9 +12,7 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ arguments: [String], input: String = "") throws -> (
-    exit: Tool.Exit?, output: String, errors: String
-  ) {
+  private func fetch(_ arguments: [String], input: String = "") throws -> Tool.End {
     try Tool.run(["fetch", "--progress", "never"] + arguments, input: input)
   }
 

@@ -14,9 +14,7 @@ import Testing
     bench.origin.fallback { .text($0.target) }
   }
 
-  private func get(_ arguments: [String], _ command: String = "get") throws
-    -> (exit: Tool.Exit?, output: String, errors: String)
-  {
+  private func get(_ arguments: [String], _ command: String = "get") throws -> Tool.End {
     try Tool.run([command] + arguments, in: bench[""])
   }
 

@@ -26,7 +26,7 @@ import Testing
 
   private let paths = ["/whole", "/cut", "/page", "/empty"]
 
-  private func fetch(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  private func fetch(_ arguments: [String]) throws -> Tool.End {
     let list = try bench.write("list", paths.map { bench.origin.url($0) })
     return try Tool.run(
       ["fetch", list, "--images-only", "--progress", "never", "--cache", bench["cache"]] + arguments)

@@ -15,9 +15,7 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ paths: [String], _ arguments: [String]) throws -> (
-    exit: Tool.Exit?, output: String, errors: String
-  ) {
+  private func fetch(_ paths: [String], _ arguments: [String]) throws -> Tool.End {
     let list = try bench.write("list", paths.map { bench.origin.url($0) })
     return try Tool.run(
       ["fetch", list, "--progress", "never", "--cache", bench["cache"], "--output", bench["out"]] + arguments)

@@ -14,9 +14,7 @@ import Testing
     bench.origin.on("/", .text("taken\n"))
   }
 
-  private func post(_ arguments: [String], input: String = "") throws -> (
-    exit: Tool.Exit?, output: String, errors: String
-  ) {
+  private func post(_ arguments: [String], input: String = "") throws -> Tool.End {
     try Tool.run(["post", bench.origin.url("/")] + arguments, input: input)
   }
 

@@ -17,7 +17,7 @@ final class FrozenBench: Sendable {
   }
 
   @discardableResult
-  func run(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  func run(_ arguments: [String]) throws -> Tool.End {
     try Tool.run(arguments)
   }
 
@@ -29,7 +29,7 @@ final class FrozenBench: Sendable {
     return end.output
   }
 
-  func frozen(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  func frozen(_ arguments: [String]) throws -> Tool.End {
     try Tool.run(["frozen"] + arguments + store)
   }
 

@@ -10,16 +10,14 @@ final class Tool: Sendable {
   /// Longer than any test should take; one that meets it has failed.
   static let patience = DispatchTimeInterval.seconds(120)
 
-  enum Exit: Equatable, Sendable {
-    case status(Int32)
-    case signal(Int32)
-  }
+  typealias Exit = ChildProcess.Exit
+  /// What is left of a tool that has run.
+  typealias End = (exit: Exit?, output: String, errors: String)
 
   let output = Catcher()
   let errors = Catcher()
   private let identifier: pid_t
-  private let ended = DispatchGroup()
-  private let exit = Mutex<Exit?>(nil)
+  private let fate = Fate()
   /// Where the child keeps what it stores unless the test names a place: nothing of one test is found by another.
   private let home: TestFolder
 
@@ -50,7 +48,7 @@ final class Tool: Sendable {
     output.catchAll(from: outputRead)
     errors.catchAll(from: errorsRead)
     feed(input, to: inputWrite)
-    reap()
+    fate.await(identifier)
   }
 
   /// A child does not outlive its test.
@@ -68,15 +66,15 @@ final class Tool: Sendable {
 
   /// How it ended, with everything it printed caught; nil when it goes on for too long.
   func wait() -> Exit? {
-    guard ended.wait(timeout: .now() + Self.patience) == .success else { return nil }
+    guard fate.ended.wait(timeout: .now() + Self.patience) == .success else { return nil }
     guard output.waitForEnd(), errors.waitForEnd() else { return nil }
-    return exit.withLock { $0 }
+    return fate.exit.withLock { $0 }
   }
 
-  var isOver: Bool { exit.withLock { $0 != nil } }
+  var isOver: Bool { fate.exit.withLock { $0 != nil } }
 
   func signal(_ number: Int32) {
-    exit.withLock { exit in
+    fate.exit.withLock { exit in
       if exit == nil { kill(identifier, number) }
     }
   }
@@ -106,21 +104,6 @@ final class Tool: Sendable {
     DispatchQueue(label: "tool.input").async {
       try? Descriptor(borrowing: end, named: "a pipe").write(Array(text.utf8))
       close(end)
-    }
-  }
-
-  /// Looks without taking first, so that a signal never goes to a number that is somebody else's by then.
-  private func reap() {
-    ended.enter()
-    DispatchQueue(label: "tool.reaper").async { [self, identifier] in
-      var information = unsafe siginfo_t()
-      while unsafe waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-      exit.withLock { exit in
-        var status: Int32 = 0
-        _ = unsafe waitpid(identifier, &status, 0)
-        exit = status & 0x7F == 0 ? .status(status >> 8 & 0xFF) : .signal(status & 0x7F)
-      }
-      ended.leave()
     }
   }
 }
@@ -183,8 +166,8 @@ private func start(_ words: [String], _ environment: [String], _ descriptors: [I
   unsafe posix_spawnattr_setsigdefault(&attributes, &all)
   unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
   var child: pid_t = 0
-  let failure = unsafe withPointers(words) { argv in
-    unsafe withPointers(environment + inherited(besides: environment)) { envp in
+  let failure = unsafe withCStrings(words) { argv in
+    unsafe withCStrings(environment + inherited(besides: environment)) { envp in
       unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp)
     }
   }
@@ -199,12 +182,4 @@ private func inherited(besides given: [String]) -> [String] {
   let wanted = names.filter { name in !given.contains { $0.hasPrefix("\(name)=") } }
   return wanted.compactMap { name in Environment.process[name].map { "\(name)=\($0)" } }
     + ["ASAN_OPTIONS=detect_leaks=0"]
-}
-
-private func withPointers<R>(
-  _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
-) -> R {
-  var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
-  defer { unsafe pointers.forEach { unsafe free($0) } }
-  return unsafe pointers.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress!) }
 }

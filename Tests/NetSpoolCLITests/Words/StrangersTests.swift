@@ -11,11 +11,11 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func get(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  private func get(_ arguments: [String]) throws -> Tool.End {
     try Tool.run(["get"] + arguments)
   }
 
-  private func fetch(_ arguments: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  private func fetch(_ arguments: [String]) throws -> Tool.End {
     try Tool.run(["fetch", "--progress", "never", "--no-cache"] + arguments)
   }
 

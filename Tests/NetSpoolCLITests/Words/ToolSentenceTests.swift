@@ -16,7 +16,7 @@ import Testing
     bench.origin.on("/", .text("body"))
   }
 
-  private func get(_ words: [String]) throws -> (exit: Tool.Exit?, output: String, errors: String) {
+  private func get(_ words: [String]) throws -> Tool.End {
     try Tool.run(["get", "--retry", "0"] + words, in: bench[""])
   }
 

@@ -77,7 +77,7 @@ final class ChildProcess: Sendable {
 }
 
 /// How a child ended, found out by a thread that waits for it.
-private final class Fate: Sendable {
+final class Fate: Sendable {
   let exit = Mutex<ChildProcess.Exit?>(nil)
   let ended = DispatchGroup()
 

@@ -59,7 +59,7 @@ private func ownEnvironment() -> [String] {
   return entries
 }
 
-private func withCStrings<R>(
+func withCStrings<R>(
   _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {
   var pointers = unsafe strings.map { unsafe strdup($0) } + [nil]
