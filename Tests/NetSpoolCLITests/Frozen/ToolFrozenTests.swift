@@ -98,7 +98,7 @@ import Testing
     try bench.leave("/1", ["-k"])
     let refused = try bench.frozen(["thaw"])
     #expect(refused.exit == .status(2) && refused.errors.contains("was accepted with other --resolve"))
-    #expect(try bench.run(bench.post("/2", [])).exit == .status(0))
+    #expect(try Tool.run(bench.post("/2", [])).exit == .status(0))
     #expect(bench.origin.requests.map(\.path) == ["/2"])
     #expect(try bench.frozen(["thaw", "-k"]).output.hasPrefix("sent #1 POST"))
   }
@@ -173,12 +173,12 @@ import Testing
 
   @Test func `a post does not lend its secrets`() throws {
     try bench.leave("/1", ["--header", "Authorization: Bearer first"])
-    let end = try bench.run(bench.post("/2", ["--header", "Authorization: Bearer second"]))
+    let end = try Tool.run(bench.post("/2", ["--header", "Authorization: Bearer second"]))
     #expect(end.exit == .status(2))
     #expect(end.errors.contains("netspool: #2 stays frozen: #1 goes first and needs Authorization"))
     #expect(bench.origin.requestCount == 0)
     // In another lane nothing stands before it
-    let free = try bench.run(bench.post("/3", ["--header", "Authorization: Bearer third", "--lane", "free"]))
+    let free = try Tool.run(bench.post("/3", ["--header", "Authorization: Bearer third", "--lane", "free"]))
     #expect(free.exit == .status(0))
     #expect(bench.origin.requests.map(\.path) == ["/3"])
     #expect(try bench.waiting().count == 2)
@@ -224,7 +224,7 @@ import Testing
     try bench.bench.write("frozen/data.mdb", (0..<2_000).map { "garbage \($0)" })
     let doctor = try Tool.run(["doctor"] + bench.store)
     #expect(doctor.output.contains("  state      damaged ("))
-    let end = try bench.run(bench.post("/1", []))
+    let end = try Tool.run(bench.post("/1", []))
     #expect(end.exit == .status(0))
     #expect(end.errors.hasPrefix("netspool: the frozen store in \(directory) was damaged ("))
     #expect(end.errors.contains("it is kept as \(directory)/data.mdb.bad-"))

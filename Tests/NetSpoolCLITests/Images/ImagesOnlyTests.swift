@@ -2,7 +2,6 @@ import Dispatch
 import Glibc
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
@@ -118,20 +117,12 @@ import Testing
   }
 
   private func judged(_ gate: ImageGate, _ landing: String, _ target: String?) -> ImageGate.Verdict {
-    let (done, box) = (DispatchSemaphore(value: 0), VerdictBox())
-    gate.judge(landing, target) { verdict in
-      box.put(verdict)
+    let (done, verdict) = (DispatchSemaphore(value: 0), Variable(ImageGate.Verdict.passed))
+    gate.judge(landing, target) {
+      verdict.value = $0
       done.signal()
     }
     done.wait()
-    return box.verdict
+    return verdict.value
   }
-}
-
-private final class VerdictBox: Sendable {
-  private let held = Mutex(ImageGate.Verdict.passed)
-
-  var verdict: ImageGate.Verdict { held.withLock { $0 } }
-
-  func put(_ verdict: ImageGate.Verdict) { held.withLock { $0 = verdict } }
 }

@@ -28,7 +28,7 @@ import Testing
       }
       let end = try bench.run()
       precondition(end.summary.list.lines == repeats * 5_000 && end.summary.done == 5_000)
-      precondition(peak - before < 10 || keepsFreedMemory, "grew by \(peak - before) MiB")
+      precondition(peak - before < 10 || isSanitized, "grew by \(peak - before) MiB")
     }
   }
 
@@ -38,7 +38,7 @@ import Testing
       let before = residentMiB()
       for number in 0..<50_000 { try ledger.insert(Fingerprint(.line, String(number))) }
       let grown = residentMiB() - before
-      precondition(grown < 3 || keepsFreedMemory, "grew by \(grown) MiB")
+      precondition(grown < 3 || isSanitized, "grew by \(grown) MiB")
     }
   }
 
@@ -127,10 +127,4 @@ private func watchedSwitch(
   }
   started.wait()
   return (stop, watcher.withLock { $0! }, pressed)
-}
-
-/// Under a sanitizer, which holds on to freed memory to catch later uses, resident memory says nothing.
-private var keepsFreedMemory: Bool {
-  unsafe dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__asan_init") != nil
-    || dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") != nil
 }

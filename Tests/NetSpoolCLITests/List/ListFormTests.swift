@@ -11,18 +11,10 @@ import Testing
   private static let digest = String(repeating: "a", count: 64)
 
   private func items(_ text: String) throws -> ([ListItem], [String]) {
-    let folder = try TestFolder()
-    let reader = try ListReader([.file(try folder.write("list", text))])
-    var (items, broken): ([ListItem], [String]) = ([], [])
-    while true {
-      switch try reader.next() {
-      case .item(let item): items.append(item)
-      case .broken(let line):
-        broken.append(line.description.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? "")
-      case .starved, .changed: continue
-      case .end: return (items, broken)
-      }
-    }
+    let (items, broken) = try ListReader.read(text)
+    return (
+      items, broken.map { $0.description.split(separator: ": ", maxSplits: 1).last.map(String.init) ?? "" }
+    )
   }
 
   @Test(arguments: [

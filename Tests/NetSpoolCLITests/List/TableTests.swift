@@ -6,20 +6,6 @@ import Testing
 
 /// Lists that are tables: CSV by RFC 4180, and the same with tabs or semicolons.
 @Suite(.ownThreads) struct TableTests {
-  private func read(_ text: String) throws -> (items: [ListItem], broken: [BrokenLine]) {
-    let folder = try TestFolder()
-    let reader = try ListReader([.file(try folder.write("list", text))])
-    var (items, broken): ([ListItem], [BrokenLine]) = ([], [])
-    while true {
-      switch try reader.next() {
-      case .item(let item): items.append(item)
-      case .broken(let line): broken.append(line)
-      case .starved, .changed: continue
-      case .end: return (items, broken)
-      }
-    }
-  }
-
   private func others(_ item: ListItem?) -> [String] {
     (item?.options.others ?? []).map { "\($0.name)=\(String(decoding: $0.json, as: UTF8.self))" }
   }
@@ -31,7 +17,7 @@ import Testing
       "5\" pipe\thttp://h/3\t8", "# a comment", "",
     ].joined(separator: "\n").split(separator: "\t", omittingEmptySubsequences: false).joined(
       separator: separator)
-    let (items, broken) = try read(text)
+    let (items, broken) = try ListReader.read(text)
     #expect(broken.isEmpty && items.map(\.url) == ["http://h/1", "http://h/2", "http://h/3"], "\(items)")
     #expect(items.map(\.line) == [2, 5, 6])
     let tab = separator == "\t" ? "\\t" : separator
@@ -46,17 +32,17 @@ import Testing
       "url,caption\nhttp://h/a,b\nhttp://h/c,\"open\n",
       "url,caption\nhttp://h/a,b\nhttp://h/c,\"open\n" + rows,
     ] {
-      let (items, broken) = try read(text)
+      let (items, broken) = try ListReader.read(text)
       #expect(items.map(\.url) == ["http://h/a"])
       #expect(broken.map(\.cause) == [.openQuote(3)] && broken.first?.line == 3)
     }
   }
 
   @Test func `a failed row says the same when it is read again`() throws {
-    let (items, _) = try read("url,caption,width\nhttp://h/1,\"a\nb\",5\n")
+    let (items, _) = try ListReader.read("url,caption,width\nhttp://h/1,\"a\nb\",5\n")
     let item = try #require(items.first)
     let line = String(decoding: LineForm.line(item.url, "name", item.options), as: UTF8.self)
-    let again = try read(line).items.first
+    let again = try ListReader.read(line).items.first
     #expect(again?.options == item.options && again?.name == "name")
   }
 
@@ -112,5 +98,22 @@ import Testing
     let read = try Tool.run(["-c", script, bench["x.tar"]], program: python)
     let lines = Set(read.output.split(separator: "\n").map(String.init))
     #expect(lines == Set(names.map { "\($0) of \($0) False" }), "\(read.output) \(read.errors)")
+  }
+}
+
+extension ListReader {
+  /// All that a list says.
+  static func read(_ text: String) throws -> (items: [ListItem], broken: [BrokenLine]) {
+    let folder = try TestFolder()
+    let reader = try ListReader([.file(try folder.write("list", text))])
+    var (items, broken): ([ListItem], [BrokenLine]) = ([], [])
+    while true {
+      switch try reader.next() {
+      case .item(let item): items.append(item)
+      case .broken(let line): broken.append(line)
+      case .starved, .changed: continue
+      case .end: return (items, broken)
+      }
+    }
   }
 }

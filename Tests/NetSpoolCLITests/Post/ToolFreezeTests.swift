@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test func `the ticket comes first and then the answer`() throws {
-    let end = try bench.run(bench.post("/", []))
+    let end = try Tool.run(bench.post("/", []))
     #expect(end.exit == .status(0))
     let key = try key(end.output)
     #expect(end.output == "frozen #1, idempotency key \(key)\ntaken\n")
@@ -33,7 +33,7 @@ import Testing
 
   @Test func `the ticket is one object when told so`() throws {
     let output = bench.bench["answer"]
-    let end = try bench.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
+    let end = try Tool.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
     #expect(end.exit == .status(0))
     let url = bench.origin.url("/")
     #expect(
@@ -91,7 +91,7 @@ import Testing
 
   @Test func `a refusal makes a dead letter that can be revived`() throws {
     bench.origin.on("/", .text("no such thing\n", status: 422))
-    let end = try bench.run(bench.post("/", []))
+    let end = try Tool.run(bench.post("/", []))
     #expect(end.exit == .status(1))
     #expect(end.output.hasSuffix("\nno such thing\n"))
     #expect(end.errors.contains("the server has refused it: status 422"))
@@ -108,7 +108,7 @@ import Testing
     try bench.leave("/1")
     try bench.leave("/2")
     #expect(bench.origin.requestCount == 0)
-    let end = try bench.run(bench.post("/3", []))
+    let end = try Tool.run(bench.post("/3", []))
     #expect(end.exit == .status(0))
     #expect(bench.origin.requests.map(\.path) == ["/1", "/2", "/3"])
     #expect(end.errors.contains("netspool: sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt\n"))
@@ -153,7 +153,7 @@ import Testing
 
   @Test func `a store that cannot be used is a local error`() throws {
     _ = try bench.bench.write("frozen", ["not a directory"])
-    let end = try bench.run(bench.post("/", []))
+    let end = try Tool.run(bench.post("/", []))
     #expect(end.exit == .status(74))
     #expect(end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench.bench["frozen"]): "))
     #expect(bench.origin.requestCount == 0)

@@ -16,11 +16,6 @@ final class FrozenBench: Sendable {
     ["post", origin.url(path), "--data", "a=b", "--freeze"] + more + store
   }
 
-  @discardableResult
-  func run(_ arguments: [String]) throws -> Tool.End {
-    try Tool.run(arguments)
-  }
-
   /// Leaves a request in the store, and answers what is said about it.
   @discardableResult
   func leave(_ path: String = "/", _ more: [String] = []) throws -> String {

@@ -26,10 +26,7 @@ final class ToolBench: Sendable {
 
   @discardableResult
   func write(_ name: String, _ lines: [String]) throws -> String {
-    let file = try OutputFile.create(self[name])
-    try file.write(lines.map { $0 + "\n" }.joined().utf8)
-    try file.flush()
-    return self[name]
+    try scratch.write(name, lines.map { $0 + "\n" }.joined())
   }
 
   func writeList(_ numbers: some Sequence<Int>, _ name: String = "list") throws -> String {
@@ -37,14 +34,7 @@ final class ToolBench: Sendable {
   }
 
   /// Nil when there is none.
-  func read(_ name: String) -> [UInt8]? {
-    guard let file = try? Descriptor(opening: self[name], 0) else { return nil }
-    var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
-    while let count = try? file.read(into: &buffer, at: 0, count: buffer.count), count > 0 {
-      bytes += buffer[..<count]
-    }
-    return bytes
-  }
+  func read(_ name: String) -> [UInt8]? { try? scratch.read(name) }
 
   func text(_ name: String) -> String? { read(name).map { String(decoding: $0, as: UTF8.self) } }
 
