@@ -2,6 +2,10 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct FaultTests {
+  private let origin: ScriptedOrigin
+
+  init() throws { origin = try ScriptedOrigin() }
+
   private static let head =
     "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
 
@@ -23,7 +27,6 @@ import Testing
   ]
 
   @Test(arguments: cuts) func `closes at the point`(cut: Cut) throws {
-    let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").fault(.close, at: cut.point))
     let client = try connected(origin)
     client.ask("/f")
@@ -32,7 +35,6 @@ import Testing
   }
 
   @Test(arguments: cuts) func `resets at the point`(cut: Cut) throws {
-    let origin = try ScriptedOrigin()
     // The gate lets the client read what comes before the reset, which would destroy it otherwise.
     origin.on("/f", .text("hello").fault(.gate("read"), at: cut.point).fault(.reset, at: cut.point))
     let client = try connected(origin)
@@ -44,7 +46,6 @@ import Testing
   }
 
   @Test func `resets a connection as soon as it is accepted`() throws {
-    let origin = try ScriptedOrigin()
     origin.enqueue(Answer.status(200).fault(.reset, at: .accept), .text("second"))
     let first = try connected(origin)
     #expect(first.readToEnd() == [])
@@ -55,7 +56,6 @@ import Testing
   }
 
   @Test func `writes each slice by itself`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").slice(1, every: .milliseconds(2)))
     let client = try connected(origin)
     client.ask("/f")
@@ -66,7 +66,6 @@ import Testing
   }
 
   @Test func `keeps to its bytes per second`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/f", .pattern(20_000).throttle(100_000).closing())
     let client = try connected(origin)
     let clock = ContinuousClock()
@@ -79,7 +78,6 @@ import Testing
   }
 
   @Test func `waits before its head`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/f", .text("hello").delay(.milliseconds(30)))
     let client = try connected(origin)
     let time = ContinuousClock().measure {
@@ -90,7 +88,6 @@ import Testing
   }
 
   @Test func `sends garbage as it is`() throws {
-    let origin = try ScriptedOrigin()
     let garbage: [UInt8] = [0, 255, 13, 10, 7]
     origin.on("/f", .raw(garbage))
     let client = try connected(origin)
@@ -100,7 +97,6 @@ import Testing
   }
 
   @Test func `plays parts in turn`() throws {
-    let origin = try ScriptedOrigin()
     origin.on(
       "/f",
       .raw([
@@ -119,7 +115,6 @@ import Testing
   }
 
   @Test func `strikes inside the request body`() async throws {
-    let origin = try ScriptedOrigin()
     origin.on("/f", .text("never").fault(.reset, at: .requestBody(1_000)))
     let client = try connected(origin)
     client.send("POST /f HTTP/1.1\r\nHost: t\r\nContent-Length: 100000\r\n\r\n")

@@ -2,6 +2,8 @@ import Glibc
 import NetSpoolTesting
 import Testing
 
+@testable import TestSupport
+
 /// A blocking TCP client that sends and reads bytes and knows nothing of HTTP but where an answer ends. Every
 /// read gives up after a minute, so that a failing test fails and does not hang.
 final class RawClient {
@@ -11,30 +13,20 @@ final class RawClient {
     case silence
   }
 
-  private let fd: Int32
+  private let socket: TestDescriptor
+  private var fd: Int32 { socket.number }
   private var buffer: [UInt8] = []
   private(set) var end: End?
 
   /// nil when the connection is refused.
   init?(port: Int) {
-    fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    guard let socket = try? LocalSocket.connected(to: UInt16(port)).descriptor else { return nil }
+    self.socket = socket
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var one: Int32 = 1
     unsafe setsockopt(fd, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    let result = unsafe withUnsafePointer(to: address) { pointer in
-      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe connect(fd, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-      }
-    }
-    guard result == 0 else { return nil }
   }
-
-  deinit { _ = close(fd) }
 
   func send(_ text: String) { send(Array(text.utf8)) }
 

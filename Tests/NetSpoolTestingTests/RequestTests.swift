@@ -2,8 +2,11 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct RequestTests {
+  private let origin: ScriptedOrigin
+
+  init() throws { origin = try ScriptedOrigin() }
+
   @Test func `records a request as it came`() throws {
-    let origin = try ScriptedOrigin()
     let client = try connected(origin)
     let text = "PuT /a%20b?c=d&e HTTP/1.1\r\nhOsT: t\r\nX-A:  one \r\nx-a: two\r\nContent-Length: 5\r\n\r\n"
     client.send(text + "hello")
@@ -21,7 +24,6 @@ import Testing
   }
 
   @Test func `reads chunked bodies at every split point`() throws {
-    let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))
     let request = Array(
       """
@@ -87,7 +89,6 @@ import Testing
   }
 
   @Test func `keeps a body of several MiB whole`() throws {
-    let origin = try ScriptedOrigin()
     origin.fallback(.text("ok"))
     let body = BodyPattern.bytes(3 << 20)
     let client = try connected(origin)
@@ -122,7 +123,6 @@ import Testing
   ]
 
   @Test(arguments: wrong) func `rejects what is not HTTP`(request: String, status: Int) throws {
-    let origin = try ScriptedOrigin()
     let client = try connected(origin)
     client.send(request)
     let answer = String(decoding: client.readToEnd(), as: UTF8.self)
@@ -133,7 +133,6 @@ import Testing
   }
 
   @Test func `tells of a request that was cut off`() async throws {
-    let origin = try ScriptedOrigin()
     let client = try connected(origin)
     client.send("POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 5\r\n\r\nhe")
     client.endSending()
@@ -142,7 +141,6 @@ import Testing
   }
 
   @Test func `continues when it is expected to`() throws {
-    let origin = try ScriptedOrigin()
     origin.fallback { .text($0.text) }
     let client = try connected(origin)
     client.ask("/", method: "POST", fields: "Content-Length: 4\r\nExpect: 100-continue\r\n")
@@ -152,7 +150,6 @@ import Testing
   }
 
   @Test func `does not continue when it is told not to`() async throws {
-    let origin = try ScriptedOrigin()
     origin.fallback(.text("done"))
     origin.expectPolicy = .ignore
     let client = try connected(origin)
@@ -165,7 +162,6 @@ import Testing
   }
 
   @Test func `answers before the body has come`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/fixed", Answer.text("early").early())
     origin.onHead("/head") { $0.header("X-Go") == nil ? .text("no") : nil }
     origin.on("/head") { .text("\($0.bodyCount)") }

@@ -2,8 +2,11 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct ServingTests {
+  private let origin: ScriptedOrigin
+
+  init() throws { origin = try ScriptedOrigin() }
+
   @Test func `answers one request after another on one connection`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/a") { .text("\($0.indexOnConnection)") }
     let client = try connected(origin)
     for index in 0..<3 {
@@ -23,7 +26,6 @@ import Testing
   }
 
   @Test func `answers pipelined requests in order`() throws {
-    let origin = try ScriptedOrigin()
     origin.fallback { .text($0.path) }
     let client = try connected(origin)
     let paths = (0..<100).map { "/\($0)" }
@@ -32,7 +34,6 @@ import Testing
   }
 
   @Test func `answers pipelined requests of a client that sends no more`() throws {
-    let origin = try ScriptedOrigin()
     origin.fallback { .text($0.path) }
     let client = try connected(origin)
     client.ask("/1")
@@ -45,7 +46,6 @@ import Testing
   }
 
   @Test func `takes answers by path queue route prefix queue and fallback`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/route", .text("route"))
     origin.on(prefix: "/p", .text("short"))
     origin.on(prefix: "/prefix", .text("long"))
@@ -61,7 +61,6 @@ import Testing
   }
 
   @Test func `a route may be for a method, and what came is read by name`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/a", method: "PUT", .text("put"))
     origin.on("/a", method: "DELETE") { .text($0.parameters["q"] ?? "") }
     origin.on("/a", .text("any"))
@@ -78,7 +77,6 @@ import Testing
   }
 
   @Test func `answers head without a body and keeps the connection in step`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/a", .text("hello"))
     let client = try connected(origin)
     client.ask("/a", method: "HEAD")
@@ -88,7 +86,6 @@ import Testing
   }
 
   @Test(arguments: [204, 304]) func `sends neither body nor length with`(status: Int) throws {
-    let origin = try ScriptedOrigin()
     origin.fallback(.text("never", status: status))
     let client = try connected(origin)
     client.ask("/")
@@ -98,7 +95,6 @@ import Testing
   }
 
   @Test func `writes the answer byte for byte`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/a", Answer(status: 299, headers: ["x-Odd": "1"], body: .text("hi")).reason("Fine").closing())
     let client = try connected(origin)
     client.ask("/a")
@@ -108,7 +104,6 @@ import Testing
   }
 
   @Test func `frames bodies in chunks`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/list", .chunks([Array("hello".utf8), [], Array(" world, again".utf8)]))
     origin.on("/sized", Answer(body: .text("abcdefg")).framed(.chunked(size: 3)))
     let client = try connected(origin)
@@ -123,7 +118,6 @@ import Testing
   }
 
   @Test func `streams a large generated body`() throws {
-    let origin = try ScriptedOrigin()
     let count = 64 << 20
     origin.on("/big", .pattern(count))
     let client = try connected(origin)
@@ -143,7 +137,6 @@ import Testing
 
   /// A body of 1 EiB: if any of it but a block were held, there would be no memory for it.
   @Test func `holds none of a generated body`() throws {
-    let origin = try ScriptedOrigin()
     origin.on("/huge", .pattern(1 << 60))
     let client = try connected(origin)
     client.ask("/huge")
@@ -157,7 +150,6 @@ import Testing
     ("Range: bytes=600-\r\nIf-Range: \"a\"\r\n", "206", 600, 400),
     ("Range: bytes=600-\r\nIf-Range: \"b\"\r\n", "200", 0, 1_000), ("Range: lines=1-\r\n", "200", 0, 1_000),
   ]) func `answers ranges`(fields: String, status: String, from: Int, count: Int) throws {
-    let origin = try ScriptedOrigin()
     origin.on("/r") { .resumable(1_000, etag: "\"a\"", for: $0) }
     let client = try connected(origin)
     client.ask("/r", fields: fields)
@@ -169,7 +161,6 @@ import Testing
   }
 
   @Test func `serves two hundred connections at once`() throws {
-    let origin = try ScriptedOrigin()
     origin.fallback { .text("\($0.connection)") }
     let clients = try (0..<200).map { _ in try connected(origin) }
     for client in clients { client.ask("/") }
