@@ -7,16 +7,8 @@ import Testing
 
 /// Who is next, and how much is under way at once.
 struct PicturePoolTests {
-  private struct NoDecoder: PictureDecoder {
-    func make(
-      _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
-      isUnwanted: @escaping @Sendable () -> Bool
-    ) throws(PictureRejection) -> Picture { throw .format }
-    func threadEnds() {}
-  }
-
   @Test func `what is urgent goes first, and equals in their order`() async {
-    let pool = PicturePool(NoDecoder(), width: 1)
+    let pool = PicturePool(RefusingDecoder(rejection: .format), width: 1)
     let (gate, busy, end) = (Latch(), Latch(), Latch())
     let order = Journal<Int>()
     pool.submit(
@@ -40,7 +32,7 @@ struct PicturePoolTests {
   }
 
   @Test func `pictures under way take no more memory than there is, and a larger one goes alone`() async {
-    let pool = PicturePool(NoDecoder(), width: 8, bytesMax: 100)
+    let pool = PicturePool(RefusingDecoder(rejection: .format), width: 8, bytesMax: 100)
     let end = Latch()
     let (now, most, alone) = (Counter(), Journal<Int>(), Journal<Int>())
     let sizes = (0..<200).map { $0 % 40 == 7 ? 150 : 30 }

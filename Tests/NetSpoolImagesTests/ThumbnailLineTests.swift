@@ -105,23 +105,14 @@ struct ThumbnailLineTests {
       let decoder = GatedDecoder()
       let pool = PicturePool(decoder, width: 1)
       let endings = Journal<NetworkError.Code?>()
-      let ended = [Latch(), Latch()]
-      let thumbnails = ended.map { latch in
-        ThumbnailOperation(
-          bench.engine.operation(url: bench.url("/a")), of: bench.engine, ThumbnailTransform(), .init(),
-          on: pool
-        ) { result in
-          if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
-          latch.open()
-        }
-      }
-      thumbnails[0].start()
+      let both = [thumbnail(bench, on: pool, endings), thumbnail(bench, on: pool, endings)]
+      both[0].work.start()
       await decoder.began.opened()
-      thumbnails[1].start()
-      thumbnails[1].cancel()
-      await ended[1].opened()
-      thumbnails[0].cancel()
-      await ended[0].opened()
+      both[1].work.start()
+      for one in both.reversed() {
+        one.work.cancel()
+        await one.ended.opened()
+      }
       await decoder.gaveUp.opened()
       #expect(endings.entries == [.cancelled, .cancelled])
     }

@@ -285,7 +285,7 @@ struct ThumbnailTests {
   }
 }
 
-private struct RefusingDecoder: PictureDecoder {
+struct RefusingDecoder: PictureDecoder {
   let rejection: PictureRejection
 
   func make(
