@@ -52,7 +52,7 @@ struct HostilePictureTests {
     limits.pixelsMax = 1_000_000  // a few bytes of a GIF may be many pixels, honestly
     var (made, refused) = (0, 0)
     for index in 0..<count {
-      let bytes = damage(whole, &random)
+      let bytes = random.damaged(whole)
       do throws(PictureRejection) {
         let picture = try LibraryDecoder().make(
           ResponseBytes(bytes), ThumbnailTransform(maxSide: 32, format: .jpeg), limits
@@ -65,23 +65,6 @@ struct HostilePictureTests {
       }
     }
     #expect(made + refused == count && refused > 0)
-  }
-
-  /// One to four times: bytes overwritten, left out, doubled, or set to the extremes of a number. A third of them in
-  /// the first bytes, where the sizes are.
-  private static func damage(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
-    var bytes = bytes
-    for _ in 0...random.below(4) where bytes.count > 8 {
-      let start = random.chance(33) ? random.below(min(64, bytes.count)) : random.below(bytes.count)
-      let range = start..<min(start + 1 + random.below(8), bytes.count)
-      switch random.below(4) {
-      case 0: for index in range { bytes[index] = UInt8(truncatingIfNeeded: random.next()) }
-      case 1: bytes.removeSubrange(range)
-      case 2: bytes.insert(contentsOf: bytes[range], at: start)
-      default: for index in range { bytes[index] = random.chance(50) ? 0xFF : 0 }
-      }
-    }
-    return bytes
   }
 }
 #endif

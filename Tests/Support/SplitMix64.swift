@@ -27,4 +27,21 @@ struct SplitMix64: RandomNumberGenerator {
 
   /// True so many times in a hundred.
   mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
+
+  /// Bytes damaged one to four times: overwritten, left out, doubled, or set to the extremes of a number. A third of them
+  /// among the first, where a picture's sizes are.
+  mutating func damaged(_ bytes: [UInt8]) -> [UInt8] {
+    var bytes = bytes
+    for _ in 0...below(4) where bytes.count > 8 {
+      let start = chance(33) ? below(min(64, bytes.count)) : below(bytes.count)
+      let range = start..<min(start + 1 + below(8), bytes.count)
+      switch below(4) {
+      case 0: for index in range { bytes[index] = UInt8(truncatingIfNeeded: next()) }
+      case 1: bytes.removeSubrange(range)
+      case 2: bytes.insert(contentsOf: bytes[range], at: start)
+      default: for index in range { bytes[index] = chance(50) ? 0xFF : 0 }
+      }
+    }
+    return bytes
+  }
 }

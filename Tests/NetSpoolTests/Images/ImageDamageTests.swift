@@ -28,23 +28,7 @@ struct ImageDamageTests {
     _ fixture: ImageFixture, _ seed: UInt64
   ) {
     var random = SplitMix64(seed: seed)
-    for _ in 0..<200 { check(Self.damage(fixture.bytes, &random)) }
-  }
-
-  /// One to four times: bytes overwritten, left out, doubled, or set to the extremes of a number.
-  private static func damage(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
-    var bytes = bytes
-    for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
-      let start = Int.random(in: bytes.indices, using: &random)
-      let range = start..<min(start + Int.random(in: 1...8, using: &random), bytes.count)
-      switch random.next() % 4 {
-      case 0: for index in range { bytes[index] = UInt8.random(in: 0...255, using: &random) }
-      case 1: bytes.removeSubrange(range)
-      case 2: bytes.insert(contentsOf: bytes[range], at: start)
-      default: for index in range { bytes[index] = random.chance(50) ? 0xFF : 0 }
-      }
-    }
-    return bytes
+    for _ in 0..<200 { check(random.damaged(fixture.bytes)) }
   }
 
   @Test(arguments: [11, 12, 13] as [UInt64]) func `signatures before noise`(_ seed: UInt64) {
