@@ -3,11 +3,13 @@ import Testing
 
 @testable import NetSpool
 
-/// libcurl's number and what was seen beside it, as our word. Numbers: libcurl-errors(3).
+/// libcurl's number and what was seen beside it, as our word. Numbers: libcurl-errors(3), and of verdicts
+/// X509_STORE_CTX_get_error(3).
 struct FailureMappingTests {
   struct Row: Sendable, CustomTestStringConvertible {
     var curl: Int32
-    var code: NetworkError.Code
+    var verdict = 0
+    var code = NetworkError.Code.tlsRejected
     var reason: String?
     var message = ""
     var errno: Int32 = 0
@@ -17,14 +19,15 @@ struct FailureMappingTests {
     var hasHeadBegun = false
     var hasHead = false
     var resendRefused = false
-    var testDescription: String { "curl \(curl) errno \(errno) is \(code)" }
+    var usesProxy = false
+    var testDescription: String { "curl \(curl) errno \(errno) verdict \(verdict) \(message) is \(code)" }
 
     var failure: NetworkError {
       FailureMapping.failure(
         FailureMapping.Evidence(
           code: curl, message: message, errno: errno, socketRefused: refused, isConnected: isConnected,
           isReused: isReused, hasHeadBegun: hasHeadBegun, hasHead: hasHead, resendRefused: resendRefused,
-          bytes: 7, bytesExpected: 10))
+          verifyResult: verdict, usesProxy: usesProxy, bytes: 7, bytesExpected: 10))
     }
   }
 
@@ -75,12 +78,40 @@ struct FailureMappingTests {
     Row(curl: 97, code: .proxyFailed, reason: "response"),
     Row(curl: 35, code: .tlsRejected, reason: "protocol"),
     Row(curl: 35, code: .connectFailed, reason: "reset", errno: ECONNRESET),
+    Row(curl: 60, reason: "expired", message: "SSL certificate problem: certificate has expired"),
+    Row(curl: 77, reason: "trustStore"), Row(curl: 90, reason: "pinMismatch"),
+    Row(curl: 58, reason: "clientCertificate"),
+    Row(curl: 60, verdict: 9, reason: "notYetValid"), Row(curl: 60, verdict: 10, reason: "expired"),
+    Row(curl: 60, verdict: 18, reason: "untrusted"), Row(curl: 60, verdict: 19, reason: "untrusted"),
+    Row(curl: 60, verdict: 20, reason: "untrusted"), Row(curl: 60, verdict: 24, reason: "untrusted"),
+    Row(curl: 60, verdict: 26, reason: "untrusted"), Row(curl: 60, verdict: 47, reason: "untrusted"),
+    Row(curl: 60, verdict: 62, reason: "hostMismatch"), Row(curl: 60, verdict: 64, reason: "hostMismatch"),
+    Row(curl: 60, verdict: 66, reason: "weak"), Row(curl: 60, verdict: 67, reason: "weak"),
+    Row(curl: 60, verdict: 68, reason: "weak"),
     Row(
-      curl: 60, code: .tlsRejected, reason: "expired",
-      message: "SSL certificate problem: certificate has expired"),
-    Row(curl: 77, code: .tlsRejected, reason: "trustStore"),
-    Row(curl: 90, code: .tlsRejected, reason: "pinMismatch"),
-    Row(curl: 58, code: .tlsRejected, reason: "clientCertificate"),
+      curl: 60, reason: "hostMismatch",
+      message: "SSL: no alternative certificate subject name matches target host name 'a'"),
+    Row(
+      curl: 60, reason: "hostMismatch",
+      message: "SSL: certificate subject name 'b' does not match target host name 'a'"),
+    Row(curl: 35, reason: "weak", message: "error:0A00018A:SSL routines::dh key too small"),
+    Row(curl: 35, reason: "weak", message: "error:0A00018F:SSL routines::ee key too small"),
+    Row(curl: 35, reason: "protocol", message: "error:0A000410:SSL routines::sslv3 alert handshake failure"),
+    Row(curl: 35, reason: "protocol", message: "error:0A00042E:SSL routines::tlsv1 alert protocol version"),
+    Row(
+      curl: 35, reason: "clientCertificate",
+      message: "error:0A000412:SSL routines::sslv3 alert bad certificate"),
+    Row(
+      curl: 56, reason: "clientCertificate",
+      message: "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
+      isConnected: true),
+    Row(
+      curl: 56, code: .proxyFailed, reason: "authentication",
+      message: "Received HTTP code 407 from proxy after CONNECT", usesProxy: true),
+    Row(
+      curl: 56, code: .proxyFailed, reason: "response", message: "CONNECT tunnel failed, response 502",
+      usesProxy: true),
+    Row(curl: 7, code: .proxyFailed, reason: "connect", usesProxy: true),
     Row(curl: 999, code: .transportFailed, reason: "m", message: "m"),
   ]) func `each has its word and keeps its number`(row: Row) {
     let failure = row.failure

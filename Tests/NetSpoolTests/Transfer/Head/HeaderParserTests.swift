@@ -124,6 +124,21 @@ struct HeaderParserTests {
     #expect(refusal(of: text) == "truncatedHeaders")
   }
 
+  @Test(arguments: [
+    "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Length: 5\r\nX: a\r\n b\r\n\r\n",
+    "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200\nA:b\n\nT: r\r\n\r\n",
+    "HTTP/2 302 \r\nlocation: /there\r\nset-cookie: a\r\nset-cookie: b\r\n\r\n",
+  ])
+  func `every truncation is seen`(_ text: String) throws {
+    let all = Array(text.utf8)
+    for cut in 0..<all.count {
+      var parser = HeaderParser()
+      let said = try feed(&parser, all[..<cut])
+      let hasHead = said.contains { if case .head = $0 { true } else { false } }
+      #expect(parser.isHeadComplete == hasHead, "cut at \(cut)")
+    }
+  }
+
   @Test func `a line without end is truncated`() {
     var parser = HeaderParser()
     let said = outcome { () throws(NetworkError) in try deliver("HTTP/1.1 200 OK", to: &parser) }

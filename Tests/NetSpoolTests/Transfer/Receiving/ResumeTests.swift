@@ -70,9 +70,7 @@ import Testing
     #expect(origin.requests.last?.header("If-Range") == "\"a\"")
     #expect(origin.requests.last?.header("Accept-Encoding") == "identity")
     #expect(try isWhole() && folder.names == ["file"])
-    var digest = SHA256()
-    digest.update(whole.rawBytes)
-    #expect(response.streams.first?.sha256 == Hexadecimal.text(digest.finish()))
+    #expect(response.streams.first?.sha256 == patternDigest(Self.count))
   }
 
   @Test func `progress is that of the whole, and begins at the part`() throws {

@@ -37,8 +37,6 @@ struct SinkFanoutTests {
     }
   }
 
-  private static let head = ResponseHead(version: .http11, status: 200, headers: Headers())
-
   private func write(_ bytes: [UInt8], to fanout: SinkFanout, only id: UInt64? = nil) {
     unsafe fanout.write(bytes.span.bytes, only: id)
   }
@@ -46,7 +44,7 @@ struct SinkFanoutTests {
   @Test func `writes no empty body`() {
     let (sink, fanout) = (TestSink(), SinkFanout())
     fanout.add(sink, id: 1) { _ in }
-    fanout.open(Self.head, bytesExpected: 0)
+    fanout.open(SinkFixture.head, bytesExpected: 0)
     write([], to: fanout)
     #expect(sink.offers == 0)
     write([1], to: fanout)
@@ -60,7 +58,7 @@ struct SinkFanoutTests {
     var rooms = 0
     fanout.onRoom = { rooms += 1 }
     fanout.add(sink, id: 1) { _ in }
-    fanout.open(Self.head, bytesExpected: nil)
+    fanout.open(SinkFixture.head, bytesExpected: nil)
     let piece = SinkFixture.pattern(64 << 10)
     while !fanout.isCongested { write(piece, to: fanout) }
     #expect(rooms == 0)
@@ -77,7 +75,7 @@ struct SinkFanoutTests {
     let fanout = SinkFanout()
     fanout.add(left, id: 1) { _ in Issue.record("failed") }
     fanout.add(other, id: 2) { _ in Issue.record("failed") }
-    fanout.open(Self.head, bytesExpected: nil)
+    fanout.open(SinkFixture.head, bytesExpected: nil)
     write(SinkFixture.pattern(100), to: fanout)
     left.room = 0
     fanout.abandon(1, NetworkError(.cancelled))
@@ -99,7 +97,7 @@ struct SinkFanoutTests {
     let fanout = SinkFanout()
     fanout.add(stuck, id: 1) { _ in }
     fanout.add(other, id: 2) { _ in }
-    fanout.open(Self.head, bytesExpected: nil)
+    fanout.open(SinkFixture.head, bytesExpected: nil)
     fanout.beginWatch()
     #expect(fanout.delays(by: 1, now: 1_000).isEmpty)
     while !fanout.isCongested { write(SinkFixture.pattern(64 << 10), to: fanout) }
@@ -113,7 +111,7 @@ struct SinkFanoutTests {
     sink.pendings = 2
     let fanout = SinkFanout()
     fanout.add(sink, id: 1) { _ in }
-    fanout.open(Self.head, bytesExpected: nil)
+    fanout.open(SinkFixture.head, bytesExpected: nil)
     var overs = 0
     fanout.finish(nil) { overs += 1 }
     sink.ready()

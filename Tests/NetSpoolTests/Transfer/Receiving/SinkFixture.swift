@@ -22,13 +22,6 @@ enum SinkFixture {
 
   private static let period = 40_009
 
-  /// The same bytes over and over.
-  static func repeated(_ bytes: [UInt8], _ times: Int) -> [UInt8] {
-    var all: [UInt8] = []
-    for _ in 0..<times { all.append(contentsOf: bytes) }
-    return all
-  }
-
   static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest = SHA256()
     unsafe digest.update(bytes.span.bytes)
