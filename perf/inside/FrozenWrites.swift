@@ -56,9 +56,10 @@ private struct FrozenWrites: Sendable {
 
   init(_ store: FrozenStore, _ options: Options) {
     self.store = store
+    let key = LaneKey("lane")
     let kept = options.bodyBytes / 5
     row = FrozenRow(
-      lane: KeyDigest(lane: "lane"),
+      lane: KeyDigest((key.first, key.second)),
       payload: Self.payload(upTo: kept, bodyBytes: options.bodyBytes - kept))
     body = [UInt8](repeating: 2, count: options.bodyBytes - kept)
   }

@@ -126,13 +126,24 @@ extension FrozenLane {
   }
 }
 
-extension KeyDigest {
-  /// A lane's name as it stands in the store: the first 16 bytes of its SHA-256.
-  init(lane name: String) {
+/// A lane's name as it stands in the store: the first 16 bytes of its SHA-256.
+struct LaneKey: Hashable, Sendable {
+  let first: UInt64
+  let second: UInt64
+
+  init(first: UInt64, second: UInt64) {
+    self.first = first
+    self.second = second
+  }
+
+  init(_ name: String) {
     var digest = SHA256()
     digest.update(Array(name.utf8).rawBytes)
-    self.init(digest.firstWords)
+    (first, second) = digest.firstWords
   }
+
+  /// Takes the bytes as they are: they are evenly spread already.
+  func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }
 
 /// Keeps a lane from hammering an origin that fails: after so many failures in a row it sleeps, and then sends

@@ -10,11 +10,11 @@ struct LaneScheduler: Sendable {
   /// When the network comes back, each lane waits for a part of this. 2 s.
   var openingJitter: Microseconds = 2 * .second
 
-  private(set) var lanes: [KeyDigest: FrozenLane] = [:]
-  private var laneOf = FrozenTable<KeyDigest>()
+  private(set) var lanes: [LaneKey: FrozenLane] = [:]
+  private var laneOf = FrozenTable<LaneKey>()
   /// Lanes that may have something to send.
-  private var ring = FIFO<KeyDigest>()
-  private var sleeping = DueHeap<KeyDigest>()
+  private var ring = FIFO<LaneKey>()
+  private var sleeping = DueHeap<LaneKey>()
   private var expiring = DueHeap<FrozenID>()
   /// Up to this one they are from before; none when it is 0.
   private var thawsTo = FrozenID(0)
@@ -38,7 +38,7 @@ extension LaneScheduler {
 
   /// Adds a request that waits. `due`: not before; `expires`: when `nextExpired` names it.
   mutating func add(
-    _ id: FrozenID, lane key: KeyDigest, isUnordered: Bool, due: Microseconds, expires: Microseconds
+    _ id: FrozenID, lane key: LaneKey, isUnordered: Bool, due: Microseconds, expires: Microseconds
   ) {
     precondition(laneOf[id] == nil, "NetSpool: frozen request \(id) stands in its lane already")
     laneOf[id] = key
@@ -67,13 +67,13 @@ extension LaneScheduler {
   }
 
   /// The lane of a poisoned one stops until it is freed.
-  mutating func halt(_ key: KeyDigest, by id: FrozenID) {
+  mutating func halt(_ key: LaneKey, by id: FrozenID) {
     lanes[key, default: FrozenLane()].halt(by: id)
   }
 
-  mutating func free(_ key: KeyDigest, from id: FrozenID) { change(key) { $0.free(from: id) } }
+  mutating func free(_ key: LaneKey, from id: FrozenID) { change(key) { $0.free(from: id) } }
 
-  private mutating func change(_ key: KeyDigest, _ body: (inout FrozenLane) -> Void) {
+  private mutating func change(_ key: LaneKey, _ body: (inout FrozenLane) -> Void) {
     guard var lane = lanes.removeValue(forKey: key) else { return }
     inFlight -= lane.inFlight
     body(&lane)
@@ -215,13 +215,13 @@ extension LaneScheduler {
   }
 
   /// A lane has one place in the heap that counts: the earliest.
-  private mutating func sleep(_ key: KeyDigest, _ until: Microseconds) {
+  private mutating func sleep(_ key: LaneKey, _ until: Microseconds) {
     guard let wakesAt = lanes[key]?.wakesAt, until != wakesAt else { return }
     lanes[key]?.wakesAt = until
     sleeping.insert(key, due: until)
   }
 
-  private mutating func list(_ key: KeyDigest) {
+  private mutating func list(_ key: LaneKey) {
     guard lanes[key]?.isListed == false else { return }
     lanes[key]?.isListed = true
     ring.append(key)

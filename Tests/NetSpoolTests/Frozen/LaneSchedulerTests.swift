@@ -16,8 +16,7 @@ struct LaneSchedulerTests {
       expires: Microseconds = LaneSchedulerTests.never
     ) {
       scheduler.add(
-        FrozenID(number), lane: KeyDigest(lane: lane), isUnordered: isUnordered, due: Self.time(due),
-        expires: expires
+        FrozenID(number), lane: LaneKey(lane), isUnordered: isUnordered, due: Self.time(due), expires: expires
       )
     }
 
@@ -210,13 +209,13 @@ struct LaneSchedulerTests {
     fixture.add(1)
     fixture.add(2)
     #expect(fixture.launched(at: 0) == [1])
-    fixture.scheduler.halt(KeyDigest(lane: "a"), by: FrozenID(1))
+    fixture.scheduler.halt(LaneKey("a"), by: FrozenID(1))
     fixture.scheduler.remove(FrozenID(1))
     #expect(fixture.launched(at: 100) == [])
     // Other lanes go on
     fixture.add(3, lane: "b")
     #expect(fixture.launched(at: 100) == [3])
-    fixture.scheduler.free(KeyDigest(lane: "a"), from: FrozenID(1))
+    fixture.scheduler.free(LaneKey("a"), from: FrozenID(1))
     #expect(fixture.launched(at: 100) == [2])
   }
 

@@ -4,7 +4,7 @@ extension FrozenSpool {
   /// A step with a dead letter.
   enum LetterStep {
     case revive(FrozenID, FrozenRecord, (Result<FrozenID, NetworkError>) -> Void)
-    case discard(FrozenID, KeyDigest?, (Bool) -> Void)
+    case discard(FrozenID, LaneKey?, (Bool) -> Void)
     case acknowledge(() -> Void)
   }
 
@@ -66,8 +66,9 @@ extension FrozenSpool {
     else { return then(.failure(NetworkError(.invalidRequest, reason: "letter"))) }
     record.facts.state = .dead
     _ = record.handle(.revived, at: now, policy: policy, random: world.random())
+    let lane = LaneKey(record.request.lane)
     let row = FrozenRow(
-      lane: KeyDigest(lane: record.request.lane), dedupeKey: record.request.dedupeKey.map { Array($0.utf8) },
+      lane: KeyDigest((lane.first, lane.second)), dedupeKey: record.request.dedupeKey.map { Array($0.utf8) },
       payload: record.encode(at: now))
     let token = token()
     lettersAsked[token] = .revive(id, record, then)
@@ -77,7 +78,7 @@ extension FrozenSpool {
   /// Forgets a dead one. `then`: whether it could be written.
   func discard(_ id: FrozenID, then: @escaping (Bool) -> Void = { _ in }) {
     let token = token()
-    lettersAsked[token] = .discard(id, letter(id)?.record.map { KeyDigest(lane: $0.request.lane) }, then)
+    lettersAsked[token] = .discard(id, letter(id)?.record.map { LaneKey($0.request.lane) }, then)
     journal.append(.discard(id.number), .letter(token: token))
   }
 
@@ -86,7 +87,7 @@ extension FrozenSpool {
     if case .failure(let failure) = result { note(failure) }
     switch (step, result) {
     case (.revive(let id, let record, let then), .success):
-      let lane = KeyDigest(lane: record.request.lane)
+      let lane = LaneKey(record.request.lane)
       undelivered.remove(id)
       scheduler.free(lane, from: id)
       add(id, record.facts, lane, world.now())

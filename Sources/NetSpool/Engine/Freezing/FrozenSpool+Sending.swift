@@ -152,9 +152,7 @@ extension FrozenSpool {
 
   private func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
     if letter.cause.reason == .rejected { scheduler.didSucceed(id) }
-    if let record = letter.record, letter.haltsLane {
-      scheduler.halt(KeyDigest(lane: record.request.lane), by: id)
-    }
+    if let record = letter.record, letter.haltsLane { scheduler.halt(LaneKey(record.request.lane), by: id) }
     undelivered.insert(id)
     leave(id)
     owner?.didBecomeDeadLetter(id, letter)

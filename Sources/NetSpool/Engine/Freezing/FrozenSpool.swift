@@ -40,7 +40,7 @@ final class FrozenSpool {
   /// Dead letters whose handlers have not returned yet.
   var undelivered: Set<FrozenID> = []
   var lastToken: UInt64 = 0
-  var lastLane: (name: String, key: KeyDigest)?
+  var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
   var failure: NetworkError?
 
@@ -99,7 +99,7 @@ final class FrozenSpool {
         unreadable.append(id)
         return !isLater
       }
-      add(id, facts, lane, now)
+      add(id, facts, LaneKey(first: lane.first, second: lane.second), now)
       if facts.state == .inFlight { abandoned.append(id) } else if isDoubtful { doubted.append(id) }
       return true
     }
@@ -111,7 +111,7 @@ final class FrozenSpool {
     scheduler.thaw(at: now.monotonic, random: world.random)
   }
 
-  func add(_ id: FrozenID, _ facts: FrozenFacts, _ lane: KeyDigest, _ now: FrozenMoment) {
+  func add(_ id: FrozenID, _ facts: FrozenFacts, _ lane: LaneKey, _ now: FrozenMoment) {
     scheduler.add(
       id, lane: lane, isUnordered: facts.flags.contains(.isUnordered),
       due: now.monotonic + facts.wait(at: now, policy: policy),
@@ -124,7 +124,7 @@ final class FrozenSpool {
       guard let letter = DeadLetter(ending, at: world.now()) else { continue }
       if !letter.isDelivered { undelivered.insert(FrozenID(number)) }
       guard letter.haltsLane, let record = letter.record else { continue }
-      scheduler.halt(KeyDigest(lane: record.request.lane), by: FrozenID(number))
+      scheduler.halt(LaneKey(record.request.lane), by: FrozenID(number))
     }
   }
 
@@ -178,7 +178,7 @@ extension FrozenSpool {
 
   struct Accepting {
     let facts: FrozenFacts
-    let lane: KeyDigest
+    let lane: LaneKey
     let then: (Result<Acceptance, NetworkError>) -> Void
   }
 
@@ -198,7 +198,7 @@ extension FrozenSpool {
     let lane = laneKey(request.lane)
     let payload = FrozenRecord(request, facts: facts).encode(at: now)
     let row = FrozenRow(
-      lane: lane, dedupeKey: request.dedupeKey.map { Array($0.utf8) },
+      lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
       payload: payload)
     let token = token()
     accepting[token] = Accepting(facts: facts, lane: lane, then: then)
@@ -206,9 +206,9 @@ extension FrozenSpool {
   }
 
   /// Many come one behind the other for one lane, whose name needs no digest each time.
-  private func laneKey(_ name: String) -> KeyDigest {
+  private func laneKey(_ name: String) -> LaneKey {
     if let lastLane, lastLane.name == name { return lastLane.key }
-    let key = KeyDigest(lane: name)
+    let key = LaneKey(name)
     lastLane = (name, key)
     return key
   }

@@ -53,8 +53,9 @@ extension FrozenStore {
 
 extension FrozenRow {
   static func sample(_ text: String, lane: String = "a", dedupe: String? = nil) -> FrozenRow {
-    FrozenRow(
-      lane: KeyDigest(lane: lane), dedupeKey: dedupe.map { Array($0.utf8) },
+    let key = LaneKey(lane)
+    return FrozenRow(
+      lane: KeyDigest((key.first, key.second)), dedupeKey: dedupe.map { Array($0.utf8) },
       payload: Array(text.utf8))
   }
 }
