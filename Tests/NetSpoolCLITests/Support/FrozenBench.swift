@@ -2,6 +2,7 @@ import NetSpoolTesting
 import Testing
 
 @testable import NetSpoolCLI
+@testable import TestSupport
 
 /// The tool, an origin, and a store of frozen requests that outlives each call.
 final class FrozenBench: Sendable {

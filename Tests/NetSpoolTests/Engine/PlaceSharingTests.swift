@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test func `a queue that is full takes no turns for those that wait behind their own engine's`() async throws {
+  @Test func `a full queue takes no turns for those behind their own engine`() async throws {
     let origin = try ScriptedOrigin()
     origin.on("/", .text("ok"))
     origin.hold("/")

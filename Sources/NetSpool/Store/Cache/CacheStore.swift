@@ -56,7 +56,7 @@ extension CacheStore {
   /// The body of what was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
   ///
   /// - Parameter body: what is kept of it; nil has it copied once more.
-  func lookup(_ key: StoreKey, again place: borrowing StoredPlace, _ body: consuming ResponseBytes?) -> ResponseBytes? {
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ body: consuming ResponseBytes?) -> ResponseBytes? {
     isUsable ? core.lookup(key, again: place, body) : nil
   }
 

@@ -92,7 +92,7 @@ extension CacheStoreCore {
 
   /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then
   /// it is what is kept of it, or what the page cache has.
-  func lookup(_ key: StoreKey, again place: borrowing StoredPlace, _ kept: consuming ResponseBytes?) -> ResponseBytes? {
+  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: consuming ResponseBytes?) -> ResponseBytes? {
     guard !isChanging(key), isNewest(place.snapshot), let body = kept ?? copy(place) else { return nil }
     touch(key.digest, recency: place.recency, began: place.snapshot.began)
     counts.add(1, to: .hits)
@@ -105,7 +105,7 @@ extension CacheStoreCore {
       && shared.withLock { $0.pending[key] != nil || $0.pending.isFenced(key.digest.first) }
   }
 
-  private func copy(_ place: borrowing StoredPlace) -> ResponseBytes? {
+  private func copy(_ place: StoredPlace) -> ResponseBytes? {
     guard let bytes = place.copyBody(waiting: !SystemThread.isOurs) else { return nil }
     mappedPages.count(bytes.count, faults: 1)
     return ResponseBytes(bytes)
