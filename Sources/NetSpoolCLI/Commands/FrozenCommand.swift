@@ -60,10 +60,34 @@ struct FrozenThawCommand: StatusCommand {
       be used, 130 and 143 stopped by a signal.
       """)
 
-  @OptionGroup var options: ThawOptions
+  @Argument(help: "The numbers of those to send; all that wait if none is named.") var ids: [UInt64] = []
+
+  @Option(
+    name: [.customShort("H"), .customLong("header")],
+    help: ArgumentHelp(
+      "The value of a secret header, as 'Name: value', for the requests that need it. Repeatable.",
+      valueName: "field")) var headerWords: [HeaderWord] = []
+
+  @Option(help: ArgumentHelp("Leave after this long, whatever still waits: 30s, 5m, 1h.", valueName: "time"))
+  var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
+
+  @Flag(help: "Print one JSON object per outcome instead of a line.") var json = false
+  @Flag("in-clear") var inClear = false
+
+  @OptionGroup var place: FrozenPlace
+  @OptionGroup(title: "The connection") var connection: ConnectionOptions
+
+  func validate() throws {
+    try HeaderWord.check(headerWords)
+    try refuse(headerWords.count != header.count, "--header takes no file here: 'Name: value'.")
+  }
+
+  var header: [HeaderField] {
+    headerWords.compactMap { if case .field(let field) = $0 { field } else { nil } }
+  }
 
   func run(_ console: Console) throws -> JobStatus {
-    try ThawRun(options: options, console: console, stop: .onSignals()).run()
+    try ThawRun(options: self, console: console, stop: .onSignals()).run()
   }
 }
 
@@ -126,34 +150,6 @@ struct FreezingOptions: ParsableArguments {
       let isName = value.map { (1...255).contains($0.utf8.count) && !HeaderField.hasControl($0) } ?? true
       try refuse(!isName, "\(name) is a name of 1 to 255 bytes without control characters.")
     }
-  }
-}
-
-struct ThawOptions: ParsableArguments {
-  @Argument(help: "The numbers of those to send; all that wait if none is named.") var ids: [UInt64] = []
-
-  @Option(
-    name: [.customShort("H"), .customLong("header")],
-    help: ArgumentHelp(
-      "The value of a secret header, as 'Name: value', for the requests that need it. Repeatable.",
-      valueName: "field")) var headerWords: [HeaderWord] = []
-
-  @Option(help: ArgumentHelp("Leave after this long, whatever still waits: 30s, 5m, 1h.", valueName: "time"))
-  var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
-
-  @Flag(help: "Print one JSON object per outcome instead of a line.") var json = false
-  @Flag("in-clear") var inClear = false
-
-  @OptionGroup var place: FrozenPlace
-  @OptionGroup(title: "The connection") var connection: ConnectionOptions
-
-  func validate() throws {
-    try HeaderWord.check(headerWords)
-    try refuse(headerWords.count != header.count, "--header takes no file here: 'Name: value'.")
-  }
-
-  var header: [HeaderField] {
-    headerWords.compactMap { if case .field(let field) = $0 { field } else { nil } }
   }
 }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
+import NetSpool
 
-struct GetCommand: StatusCommand {
+struct GetCommand: StatusCommand, ExchangeOptions {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Fetch a URL to standard output or a file, with curl's options.",
     discussion: """
@@ -32,5 +33,12 @@ struct GetCommand: StatusCommand {
 
   func run(_ console: Console) throws -> JobStatus {
     try GetRun(options: self, console: console, stop: .onSignals()).run()
+  }
+
+  var standardMethod: String { "GET" }
+  func finish(_ request: inout NetworkRequest) {}
+
+  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheConfiguration? {
+    cached || place.directory != nil ? try place.settings(environment) : nil
   }
 }

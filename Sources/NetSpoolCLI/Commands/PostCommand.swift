@@ -3,7 +3,7 @@ import Glibc
 import NetSpool
 
 /// `netspool post`: one request that changes something.
-struct PostCommand: StatusCommand {
+struct PostCommand: StatusCommand, ExchangeOptions {
   static let configuration = CommandConfiguration(
     commandName: "post",
     abstract: "Send a form, a file or JSON, now or as soon as it can be sent, with curl's options.",
@@ -67,9 +67,7 @@ struct PostCommand: StatusCommand {
       ? FrozenPost(options: self, console: console, stop: stop).run()
       : GetRun(options: self, console: console, stop: stop).run()
   }
-}
 
-extension PostCommand: ExchangeOptions {
   var standardMethod: String { "POST" }
   func finish(_ request: inout NetworkRequest) { request.idempotencyKey = idempotencyKey }
   func cacheSettings(_ environment: Environment) -> CacheConfiguration? { nil }

@@ -86,7 +86,7 @@ extension DemoRun {
   private func thaw() throws -> (JobStatus, outcome: String) {
     let quiet = Console(isTerminal: false) { _ in }
     var thaw = ThawRun(
-      options: try ThawOptions.parse(store), console: quiet, stop: stop, environment: environment)
+      options: try FrozenThawCommand.parse(store), console: quiet, stop: stop, environment: environment)
     let printed = Printed()
     thaw.print = printed.add
     return (try thaw.run(), printed.line)

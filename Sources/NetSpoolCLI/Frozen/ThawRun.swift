@@ -4,7 +4,7 @@ import Synchronization
 
 /// A `frozen thaw`, from its options to its exit status.
 struct ThawRun {
-  let options: ThawOptions
+  let options: FrozenThawCommand
   let console: Console
   let stop: StopSwitch
   var environment = Environment.process
@@ -147,9 +147,9 @@ struct ThawPlan {
   private(set) var held: [(request: FrozenOperation, behind: FrozenOperation)] = []
   /// Why nothing is done at all.
   private(set) var problem: String?
-  private let options: ThawOptions
+  private let options: FrozenThawCommand
 
-  init(_ waiting: [FrozenOperation], _ options: ThawOptions) {
+  init(_ waiting: [FrozenOperation], _ options: FrozenThawCommand) {
     self.options = options
     let chosen = options.ids.isEmpty ? Set(waiting.map(\.id)) : Set(options.ids)
     let missing = chosen.subtracting(waiting.map(\.id))

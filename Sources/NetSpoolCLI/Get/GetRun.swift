@@ -114,12 +114,3 @@ struct GetRun {
 }
 
 extension JobStatus { fileprivate var isSignal: Bool { if case .signal = self { true } else { false } } }
-
-extension GetCommand: ExchangeOptions {
-  var standardMethod: String { "GET" }
-  func finish(_ request: inout NetworkRequest) {}
-
-  func cacheSettings(_ environment: Environment) throws(StoreFailure) -> CacheConfiguration? {
-    cached || place.directory != nil ? try place.settings(environment) : nil
-  }
-}
