@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import NetSpool
 
 /// `netspool post`: one request that changes something.

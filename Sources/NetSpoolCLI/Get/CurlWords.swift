@@ -1,5 +1,3 @@
-import NetSpool
-
 /// `--curl`: the library tells the request as a curl command; here are curl's words for what the command line asks besides.
 enum CurlWords {
   /// - Parameters:

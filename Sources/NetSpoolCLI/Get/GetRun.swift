@@ -1,4 +1,3 @@
-import Glibc
 import NetSpool
 import Synchronization
 

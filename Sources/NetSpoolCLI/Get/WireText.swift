@@ -1,5 +1,3 @@
-import NetSpool
-
 /// Heads as they are on the wire, line by line, with secrets masked. Pure.
 struct WireText {
   /// Of a line whose end is still to come.

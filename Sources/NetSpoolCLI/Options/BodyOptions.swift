@@ -1,5 +1,4 @@
 import ArgumentParser
-import NetSpool
 
 /// What `get` and `post` send, with curl's names and meanings.
 struct BodyOptions: ParsableArguments {

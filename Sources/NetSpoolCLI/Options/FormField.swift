@@ -1,5 +1,4 @@
 import ArgumentParser
-import NetSpool
 
 /// A `--form k=v`, `--form k=@file` or `--form k=<file`.
 struct FormField: Equatable, Sendable, ExpressibleByArgument {

@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// The options of `fetch`, `get` and `post`: what they are called, what they take, what they mean and where they act is said
 /// here and nowhere else. The parser, help, completions, the manual, the configuration file, refusals, the printed curl
 /// command and the masking of secrets go by it.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import NetSpool
 
 /// `--thumbnail` and what belongs to it. The options are there in every build; without the trait `Images` they are a
 /// mistake that says how to get one with them.

@@ -1,5 +1,3 @@
-import NetSpool
-
 /// What a line on the terminal or in a log may show of a command line: everything but its secrets.
 enum Secrets {
   static let mask = "•••"
