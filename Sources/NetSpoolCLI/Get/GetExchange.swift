@@ -135,11 +135,7 @@ struct GetExchange {
   }
 
   private func say(_ text: String) { if !options.isMute { console.message("netspool: \(text)") } }
-}
 
-// MARK: How far it is
-
-extension GetExchange {
   /// A body that goes to a file is waited for: the user at a terminal sees how far it is. One on standard output is
   /// seen itself.
   private func makeProgress(_ target: GetTarget) -> ByteProgress? {
@@ -157,11 +153,7 @@ extension GetExchange {
     guard let file = stream as? FileDownloadStream else { return { 0 } }
     return { file.resumedAt }
   }
-}
 
-// MARK: Where it goes
-
-extension GetExchange {
   private func stream(to target: GetTarget) throws -> any DownloadStream {
     guard case .byte(let start)? = options.resumption else {
       return target.stream(partBytesMin: partBytesMin)

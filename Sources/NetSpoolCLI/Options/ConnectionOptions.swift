@@ -40,33 +40,7 @@ struct ConnectionOptions: ParsableArguments {
     if let proxyUser, !proxyUser.contains(":") { throw ValidationError("--proxy-user is 'user:password'.") }
     try refuse(proxyUser != nil && proxy?.isEmpty == true, "--proxy-user needs a proxy.")
   }
-}
 
-enum AddressFamily: String, EnumerableFlag { case ipv4, ipv6 }
-
-struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
-  /// `host:port`, as the library has it.
-  let name: String
-  let addresses: [String]
-
-  /// Nil for what is no rule; an address of IPv6 may stand in brackets.
-  init?(argument: String) {
-    let text = argument.hasPrefix("+") ? argument.dropFirst() : argument[...]
-    let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count == 3, !parts[0].isEmpty, let port = Int(parts[1]), (1...65_535).contains(port) else {
-      return nil
-    }
-    name = "\(parts[0]):\(port)"
-    addresses = parts[2].split(separator: ",").map {
-      $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : String($0)
-    }
-    if addresses.isEmpty { return nil }
-  }
-}
-
-// MARK: What they say
-
-extension ConnectionOptions {
   func apply(to configuration: inout NetworkEngine.Configuration, _ environment: Environment) {
     configuration.proxy = unixSocket == nil ? way(environment) : nil
     configuration.tls.unsafelyTrustsAnyCertificate = insecure
@@ -119,6 +93,28 @@ extension ConnectionOptions {
     let path = String(cert[..<(colon ?? cert.endIndex)])
     let password = colon.map { String(cert[cert.index(after: $0)...]) }
     return .clientCertificate(path: path, key: key, password: password ?? pass)
+  }
+}
+
+enum AddressFamily: String, EnumerableFlag { case ipv4, ipv6 }
+
+struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
+  /// `host:port`, as the library has it.
+  let name: String
+  let addresses: [String]
+
+  /// Nil for what is no rule; an address of IPv6 may stand in brackets.
+  init?(argument: String) {
+    let text = argument.hasPrefix("+") ? argument.dropFirst() : argument[...]
+    let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, !parts[0].isEmpty, let port = Int(parts[1]), (1...65_535).contains(port) else {
+      return nil
+    }
+    name = "\(parts[0]):\(port)"
+    addresses = parts[2].split(separator: ",").map {
+      $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : String($0)
+    }
+    if addresses.isEmpty { return nil }
   }
 }
 

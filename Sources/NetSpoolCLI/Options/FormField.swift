@@ -58,6 +58,17 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
     }
     return (String(text[..<equals]), text[text.index(after: equals)...])
   }
+
+  /// The type of a file by its name, as curl guesses it.
+  static func type(of path: String) -> String? {
+    let types = [
+      ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
+      ".svg": "image/svg+xml", ".txt": "text/plain", ".htm": "text/html", ".html": "text/html",
+      ".pdf": "application/pdf", ".xml": "application/xml",
+    ]
+    let path = path.lowercased()
+    return types.first { path.hasSuffix($0.key) }?.value
+  }
 }
 
 /// What stands behind the `=` of a `--form`, as curl reads it: a value in double quotes or up to the first semicolon, and
@@ -160,17 +171,4 @@ private struct FormValue {
 
   private mutating func skipBlanks() { rest = rest.drop(while: \.isWhitespace) }
   private func isEnd(_ letter: Character) -> Bool { letter == ";" || isFile && letter == "," }
-}
-
-extension FormField {
-  /// The type of a file by its name, as curl guesses it.
-  static func type(of path: String) -> String? {
-    let types = [
-      ".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
-      ".svg": "image/svg+xml", ".txt": "text/plain", ".htm": "text/html", ".html": "text/html",
-      ".pdf": "application/pdf", ".xml": "application/xml",
-    ]
-    let path = path.lowercased()
-    return types.first { path.hasSuffix($0.key) }?.value
-  }
 }

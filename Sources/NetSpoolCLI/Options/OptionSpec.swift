@@ -40,6 +40,24 @@ struct OptionSpec: Sendable {
   /// True if `--no-NAME` says the opposite.
   var inverts: Bool { marks.contains("inverts") }
   func has(_ mark: String) -> Bool { marks.contains(mark) }
+
+  /// - Parameter command: whose option it is, where others have another one of that name.
+  fileprivate static func declared(_ name: String, _ command: String?) -> OptionSpec {
+    guard let spec = OptionTable.find(name, before: command ?? "") else {
+      preconditionFailure("the table of options has no '\(name)'")
+    }
+    return spec
+  }
+
+  fileprivate var help: ArgumentHelp {
+    ArgumentHelp(text, valueName: value, visibility: text.isEmpty ? .hidden : .default)
+  }
+
+  fileprivate var completion: CompletionKind? {
+    guard let value else { return nil }
+    if value == "dir" { return .directory }
+    return isFile ? .file() : nil
+  }
 }
 
 extension OptionTable {
@@ -82,28 +100,6 @@ extension OptionTable {
     }
     return index
   }()
-}
-
-// MARK: For the parser
-
-extension OptionSpec {
-  /// - Parameter command: whose option it is, where others have another one of that name.
-  fileprivate static func declared(_ name: String, _ command: String?) -> OptionSpec {
-    guard let spec = OptionTable.find(name, before: command ?? "") else {
-      preconditionFailure("the table of options has no '\(name)'")
-    }
-    return spec
-  }
-
-  fileprivate var help: ArgumentHelp {
-    ArgumentHelp(text, valueName: value, visibility: text.isEmpty ? .hidden : .default)
-  }
-
-  fileprivate var completion: CompletionKind? {
-    guard let value else { return nil }
-    if value == "dir" { return .directory }
-    return isFile ? .file() : nil
-  }
 }
 
 extension Option {

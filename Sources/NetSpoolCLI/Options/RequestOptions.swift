@@ -36,26 +36,19 @@ struct RequestOptions: ParsableArguments {
       try refuse(!isPlain, "\(name) must not contain control characters.")
     }
   }
-}
 
-/// `--timeout`: how long, or for ever.
-struct TimeLimit: Sendable, ExpressibleByArgument {
-  /// Nil is for ever.
-  let span: TimeSpan?
-
-  init?(argument: String) {
-    span = TimeSpan(argument)
-    if span == nil, argument != "0" { return nil }
-  }
-}
-
-// MARK: What they say
-
-extension RequestOptions {
   /// The fields to send, and the names of those that must not be sent.
   struct Fields {
     var sent = NetworkRequest.Headers()
     var omitted: [String] = []
+
+    mutating func take(_ field: HeaderField) {
+      if let value = field.value { sent.add(field.name, value) } else { omitted.append(field.name) }
+    }
+
+    /// True if anything was said of a field.
+    func names(_ name: String) -> Bool { sent.contains(name) || omits(name) }
+    func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
   }
 
   /// Throws for a file of fields that cannot be read. Standard input is read once: call this once.
@@ -75,14 +68,15 @@ extension RequestOptions {
   }
 }
 
-extension RequestOptions.Fields {
-  mutating func take(_ field: HeaderField) {
-    if let value = field.value { sent.add(field.name, value) } else { omitted.append(field.name) }
-  }
+/// `--timeout`: how long, or for ever.
+struct TimeLimit: Sendable, ExpressibleByArgument {
+  /// Nil is for ever.
+  let span: TimeSpan?
 
-  /// True if anything was said of a field.
-  func names(_ name: String) -> Bool { sent.contains(name) || omits(name) }
-  func omits(_ name: String) -> Bool { omitted.contains { $0.lowercased() == name.lowercased() } }
+  init?(argument: String) {
+    span = TimeSpan(argument)
+    if span == nil, argument != "0" { return nil }
+  }
 }
 
 struct HeaderField: Equatable, Sendable, ExpressibleByArgument {

@@ -44,7 +44,7 @@ struct FrozenPost {
     }.onStateChange { if $0 == .frozen { inbox.put(.postponed) } }
     try hold.engine.onThawed { Console.standardError().message("netspool: \(FrozenText.outcome($0))") }
     stop.onPress(drains: true) { inbox.put(.pressed) }
-    if let stopped { return stopped }
+    if let stopped = stop.status { return stopped }
     hold.engine.enqueue(operation)
     return try follow(inbox, request, hold.engine, talk)
   }
@@ -66,7 +66,7 @@ struct FrozenPost {
         if options.freezing.detach || kept?.head != nil { close(engine, inbox, within: 0) }
       case .postponed: tell(kept?.ticket, engine, &trouble)
       case .pressed: close(engine, inbox, within: Self.graceSeconds)
-      case .closed: return kept == nil ? stopped ?? .failedForNow : left(kept)
+      case .closed: return kept.map(left) ?? stop.status ?? .failedForNow
       case .ended(let result): return try status(after: result, kept, talk)
       }
     }
@@ -86,12 +86,6 @@ struct FrozenPost {
       head: line.held.first { $0.request.id == ticket.id }?.behind)
   }
 
-  var stopped: JobStatus? { stop.status }
-}
-
-// MARK: What is asked for
-
-extension FrozenPost {
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options, standard: options.standardMethod)
     if let note = draft.note, !options.target.isMute { console.message("netspool: \(note)") }
@@ -132,10 +126,7 @@ extension FrozenPost {
     frozen.idempotencyKey == request.idempotencyKey
       && URLText.origin(frozen.url) == URLText.origin(request.url)
   }
-}
 
-/// What is said, and the exit status.
-extension FrozenPost {
   func printTicket(_ ticket: FrozenTicket, _ request: NetworkRequest) throws(IOFailure) {
     if options.freezing.jsonOutput { return try print(FrozenJSON.ticket(ticket, request)) }
     let isOld = ticket.isDuplicate ? " (it waits already)" : ""
@@ -152,12 +143,11 @@ extension FrozenPost {
   }
 
   /// Says that it is on the disk, and that we leave.
-  func left(_ kept: Kept?) -> JobStatus {
-    if stopped == nil, options.freezing.detach { return .allDone }
-    guard let kept else { return stopped ?? .failedForNow }
+  private func left(_ kept: Kept) -> JobStatus {
+    if stop.status == nil, options.freezing.detach { return .allDone }
     let place = options.freezing.place
     var cause = ""
-    if stopped == nil, let head = kept.head {
+    if stop.status == nil, let head = kept.head {
       let needs = FrozenText.list(head.secretFields)
       cause =
         head.id == kept.ticket.id ? ": it needs \(needs)" : ": #\(head.id) goes first and needs \(needs)"
@@ -166,7 +156,7 @@ extension FrozenPost {
     console.message(
       "netspool: #\(kept.ticket.id) stays frozen\(cause); to send it: "
         + (command ?? FrozenAdvice.command(["thaw"], place)))
-    return stopped ?? .failedForNow
+    return stop.status ?? .failedForNow
   }
 
   func status(after result: Result<NetworkResponse, NetworkError>, _ kept: Kept?, _ talk: WireWatch?)
@@ -192,7 +182,7 @@ extension FrozenPost {
 
   /// Says that it was not kept.
   private func refused(_ error: NetworkError) -> JobStatus {
-    if let stopped, error.code == .engineClosed { return stopped }
+    if let stopped = stop.status, error.code == .engineClosed { return stopped }
     console.message("netspool: \(FailureAdvice.text(error))")
     let local: Set<NetworkError.Code> = [
       .uploadSourceFailed, .uploadLengthMismatch, .storageFull, .storeFailed, .storeCorrupt, .queueFull,

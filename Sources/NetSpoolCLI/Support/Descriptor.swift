@@ -39,9 +39,7 @@ struct Descriptor: ~Copyable {
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
     return Descriptor(owning: number, named: "the temporary file in \(directory)")
   }
-}
 
-extension Descriptor {
   /// Reads up to `count` elements to `buffer[start...]`, or all that it has room for, from an offset of the file or from
   /// where the last read ended. Returns bytes; 0 is the end.
   func read<T: BitwiseCopyable>(

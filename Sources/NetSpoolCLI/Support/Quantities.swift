@@ -30,7 +30,7 @@ func splitAmount(_ text: String) -> (amount: Double, unit: String)? {
 }
 
 /// A length of time as people write it: `30` and `30s` are seconds, also `500ms`, `5m`, `1.5h`, `2d`.
-struct TimeSpan: Equatable {
+struct TimeSpan: Equatable, CustomStringConvertible {
   let nanoseconds: Int64
 
   var seconds: Double { Double(nanoseconds) / 1e9 }
@@ -48,9 +48,7 @@ struct TimeSpan: Equatable {
   private static func seconds(_ unit: String) -> Double? {
     ["ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400][unit]
   }
-}
 
-extension TimeSpan: CustomStringConvertible {
   /// As it is read: `5m`, in the largest unit that divides it.
   var description: String {
     let milliseconds = nanoseconds / 1_000_000
