@@ -57,7 +57,7 @@ struct GetExchange {
     }
     if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
     operation.onAttempt { [isMute = options.isMute] _, error in
-      let field = error.response?.headers.values(for: "Retry-After").first
+      let field = error.response?.headers["Retry-After"]
       guard !isMute, let field, Int64(field).map({ $0 >= Self.longPause }) ?? true else { return }
       Console.standardError().message("netspool: \(error.sentence), and waits for it; --retry 0 does not")
     }
@@ -219,9 +219,7 @@ struct GetExchange {
 enum FileTime {
   /// Gives a file the time of `Last-Modified`; one that cannot be set stays as it is.
   static func set(_ path: String, _ headers: NetworkRequest.Headers) {
-    guard let date = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.written($0) }) else {
-      return
-    }
+    guard let date = headers["Last-Modified"].flatMap({ HTTPDate.written($0) }) else { return }
     let time = timespec(tv_sec: Int(date), tv_nsec: 0)
     let both = [time, time]
     _ = unsafe utimensat(AT_FDCWD, path, both, 0)

@@ -12,7 +12,7 @@ struct GetRun {
   /// and `StoreFailure`.
   func run() throws -> JobStatus {
     try options.target.redirectMessages()
-    let draft = try RequestDraft(options, standard: options.standardMethod)
+    let draft = try RequestDraft(options)
     if let note = draft.note, !options.target.isMute { console.message("netspool: \(note)") }
     let queue = try NetworkQueue()
     let archive = try options.words.curl ? nil : options.target.har.map(HARWriter.init)

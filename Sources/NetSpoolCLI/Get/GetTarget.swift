@@ -49,7 +49,7 @@ final class GetTarget: Sendable {
       return FileDownloadStream(path: path, resume: partBytesMin != nil, partBytesMin: partBytesMin ?? 0)
     case .named(let folder, let fallback):
       return HeadStream { [self] head in
-        let name = head.headers.values(for: "Content-Disposition").first.flatMap(ContentDisposition.fileName)
+        let name = head.headers["Content-Disposition"].flatMap(ContentDisposition.fileName)
         let path = try Self.free(folder + (name ?? fallback))
         self.path.withLock { $0 = path }
         return FileDownloadStream(path: path, digests: false)

@@ -17,10 +17,12 @@ struct RequestDraft {
   private let uploads: [String]
 
   /// Throws for files that cannot be read, and reads standard input where it is asked for.
-  init(_ arguments: any ExchangeOptions, standard: String) throws {
+  init(_ arguments: any ExchangeOptions) throws {
     var fields = try arguments.request.fields()
     let options = arguments.body
-    method = arguments.words.method ?? (arguments.target.head ? "HEAD" : options.method(standard: standard))
+    let bodyMethod = options.isEmpty || !options.uploads.isEmpty ? arguments.standardMethod : "POST"
+    method =
+      arguments.words.method ?? (arguments.target.head ? "HEAD" : options.inQuery ? "GET" : bodyMethod)
     uploadMethod = arguments.words.method ?? "PUT"
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
     let inQuery =
@@ -96,11 +98,6 @@ extension BodyOptions {
     for path in paths where path != "-" {
       guard unsafe access(path, R_OK) == 0 else { throw .last("open", path) }
     }
-  }
-
-  fileprivate func method(standard: String) -> String {
-    if inQuery { return "GET" }
-    return isEmpty || !uploads.isEmpty ? standard : "POST"
   }
 
   fileprivate static func joined(_ texts: [DataText]) throws(IOFailure) -> [UInt8] {
@@ -192,7 +189,7 @@ final class PipeStream: UploadStream {
 enum EntityTag {
   /// An answer without one empties the file, as with curl.
   static func save(_ headers: NetworkRequest.Headers, to path: String) throws(IOFailure) {
-    let tag = headers.values(for: "ETag").first.map { "\($0)\n" } ?? ""
+    let tag = headers["ETag"].map { "\($0)\n" } ?? ""
     if path == "-" { return try StandardOutput.write(Array(tag.utf8)) }
     try WholeFile.write(Array(tag.utf8), to: path, mode: 0o666)
   }
@@ -226,9 +223,9 @@ struct TimeCondition {
   }
   /// True if an answer is what was asked for; one without a date is.
   func holds(_ headers: NetworkRequest.Headers) -> Bool {
-    guard let time,
-      let modified = headers.values(for: "Last-Modified").first.flatMap({ HTTPDate.written($0) })
-    else { return true }
+    guard let time, let modified = headers["Last-Modified"].flatMap({ HTTPDate.written($0) }) else {
+      return true
+    }
     return isOlder ? modified <= time : modified > time
   }
 }

@@ -42,7 +42,7 @@ struct WriteOut {
     for piece in pieces {
       switch piece {
       case .text(let text): parts[side] += text
-      case .field(let name): parts[side] += facts.response?.headers.values(for: name).first ?? ""
+      case .field(let name): parts[side] += facts.response?.headers[name] ?? ""
       case .variable("stderr"): side = 1
       case .variable("stdout"): side = 0
       case .variable("onerror"): if facts.exitStatus == .allDone { return (parts[0], parts[1]) }
@@ -127,7 +127,7 @@ extension WriteOut.Facts {
 
   /// The variables in the order of their names, as curl's JSON has them. Times are all from the start.
   private static let table: [(name: String, value: @Sendable (Self) -> Value)] = [
-    ("content_type", { .text($0.response?.headers.values(for: "Content-Type").first) }),
+    ("content_type", { .text($0.response?.headers["Content-Type"]) }),
     ("errormsg", { .text($0.error.map { FailureAdvice.text($0) }) }),
     ("exitcode", { .number(Int64($0.exitStatus.code)) }), ("filename_effective", { .text($0.fileName) }),
     ("http_code", { .status($0.response?.status ?? 0) }), ("http_connect", { _ in .status(0) }),

@@ -14,7 +14,7 @@ enum OutputNaming: String, CaseIterable, Sendable, ExpressibleByArgument {
   /// Nil where the list says it.
   func name(_ response: NetworkResponse) -> String? {
     if self == .url { return nil }
-    let named = self == .header ? response.headers.values(for: "Content-Disposition").first : nil
+    let named = self == .header ? response.headers["Content-Disposition"] : nil
     return named.flatMap(ContentDisposition.fileName) ?? OutputName.fromURL(response.finalURL)
   }
 }

@@ -14,22 +14,17 @@ enum OutputTree: String, CaseIterable, Sendable, ExpressibleByArgument {
     switch self {
     case .flat: return name
     case .host: return "\(Self.hostFolder(url))/\(name)"
-    case .path: return Self.path(of: url, name)
-    case .hash2: return "\(Self.hash2(url))/\(name)"
+    case .path:
+      let folders = URLText.pathComponents(url).dropLast().map { OutputName.fromURL("http://h/\($0)") }
+      return ([Self.hostFolder(url)] + folders + [name]).joined(separator: "/")
+    case .hash2:
+      let hash = URLText.fnv1a(URLText.withoutFragment(url).utf8)
+      let folder = HumanText.padded(String((hash ^ hash >> 16) & 0xFF, radix: 16), to: 2, with: "0")
+      return "\(folder)/\(name)"
     }
   }
 
   private static func hostFolder(_ url: String) -> String {
     OutputName.fromList(URLText.host(url).lowercased()) ?? "_"
-  }
-
-  private static func path(of url: String, _ name: String) -> String {
-    let folders = URLText.pathComponents(url).dropLast().map { OutputName.fromURL("http://h/\($0)") }
-    return ([hostFolder(url)] + folders + [name]).joined(separator: "/")
-  }
-
-  private static func hash2(_ url: String) -> String {
-    let hash = URLText.fnv1a(URLText.withoutFragment(url).utf8)
-    return HumanText.padded(String((hash ^ hash >> 16) & 0xFF, radix: 16), to: 2, with: "0")
   }
 }

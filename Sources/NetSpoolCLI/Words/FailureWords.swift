@@ -86,7 +86,7 @@ extension NetworkError {
   var sentence: String {
     let url = url.map { HumanText.harmless($0) }
     if code == .status, let response {
-      let comeBack = FailureWords.comeBack(response.headers.values(for: "Retry-After").first)
+      let comeBack = FailureWords.comeBack(response.headers["Retry-After"])
       return (url.map { "\($0): " } ?? "") + "status \(response.status)" + (comeBack.map { ", \($0)" } ?? "")
     }
     let words = FailureWords.known(code.description, reason, url.map(URLText.authority))
