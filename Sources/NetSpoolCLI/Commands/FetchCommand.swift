@@ -152,7 +152,6 @@ extension FetchRun {
 enum ResumeCommand {
   /// The same command, with `--resume` if there is a results file that says what is done, else with `--skip-existing` if
   /// all files of the folder are the job's. Without either, the same command again finds what it fetched in the cache.
-  ///
   /// - Parameters:
   ///   - done: URLs of the command line that need not be named again.
   ///   - isFresh: whether nothing was in the output folder when the job began.

@@ -1,9 +1,6 @@
 /// `--curl`: the library tells the request as a curl command; here are curl's words for what the command line asks besides.
 enum CurlWords {
-  /// - Parameters:
-  ///   - words: the command line.
-  ///   - number: which of its URLs it is for, from 0.
-  ///   - omitted: the fields that must not be sent.
+  /// - Parameter number: which of the command line's URLs it is for, from 0.
   static func of(_ words: [String], for number: Int, omitted: [String]) -> [String] {
     var output = omitted.filter { $0.lowercased() != "user-agent" }.flatMap { ["--header", "\($0):"] }
     let options = CommandWord.all(words)

@@ -136,8 +136,7 @@ struct GetExchange {
 
   private func say(_ text: String) { if !options.isMute { console.message("netspool: \(text)") } }
 
-  /// A body that goes to a file is waited for: the user at a terminal sees how far it is. One on standard output is
-  /// seen itself.
+  /// Shows a user at a terminal how far a body is that goes to a file; one on standard output is seen itself.
   private func makeProgress(_ target: GetTarget) -> ByteProgress? {
     let isWanted = target.isFile && !options.silent && !options.noProgressMeter && !options.head
     return isWanted && console.isTerminal ? ByteProgress(console) : nil

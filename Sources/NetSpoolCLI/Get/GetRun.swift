@@ -8,8 +8,7 @@ struct GetRun {
   let stop: StopSwitch
   var environment = Environment.process
 
-  /// Throws `NetworkError` for settings that the library refuses, `IOFailure` for an output that cannot be written,
-  /// and `StoreFailure`.
+  /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     try options.target.redirectMessages()
     let draft = try RequestDraft(options)

@@ -37,7 +37,6 @@ final class GetTarget: Sendable {
     isGuarded = false
   }
 
-  /// Takes the body.
   /// - Parameter partBytesMin: of what is as long it leaves a part, and goes on with one; nil: it begins anew.
   func stream(partBytesMin: Int64?) -> any DownloadStream {
     switch place {

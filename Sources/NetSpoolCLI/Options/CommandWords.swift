@@ -31,8 +31,7 @@ enum CommandWords {
       }
   }
 
-  /// What is said of the first letter that a command does not have: who knows curl writes `fetch -v` before reading anything.
-  /// Nil when it has every letter of the command line.
+  /// What is said of the first letter that a command does not have, as curl's users write `fetch -v`; nil without one.
   static func unknownLetter(_ words: [String]) -> String? {
     guard let command = words.first, OptionTable.commands.contains(command) else { return nil }
     let letters = CommandWord.all(words).filter(\.isLetter).compactMap(\.name).filter { $0 != "h" }

@@ -6,8 +6,7 @@ enum ConfigFile {
     environment.folder("XDG_CONFIG_HOME", ".config").map { "\($0)/netspool/config" }
   }
 
-  /// The command line with the file's words behind the command. Throws a `Mistake` for a line that says nothing, and
-  /// `IOFailure`.
+  /// The command line with the file's words behind the command. Throws `IOFailure`, and a `Mistake` for a wrong line.
   static func completed(_ words: [String], _ environment: Environment) throws -> [String] {
     joined(words, try lines(for: words, environment)[...])
   }

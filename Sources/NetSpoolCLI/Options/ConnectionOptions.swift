@@ -119,8 +119,7 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
 }
 
 enum ProxyText {
-  /// With the scheme and the port that curl takes for granted: `http://` and 1080. Names are looked up by the proxy,
-  /// so `socks5://` is `socks5h://`.
+  /// With curl's scheme and port, `http://` and 1080. The proxy looks names up, so `socks5://` is `socks5h://`.
   static func whole(_ text: String) -> String {
     var text = text.contains("://") ? text : "http://\(text)"
     if text.hasPrefix("socks5://") { text = "socks5h://" + text.dropFirst("socks5://".count) }

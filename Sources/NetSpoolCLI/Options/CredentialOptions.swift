@@ -2,8 +2,7 @@ import ArgumentParser
 import Glibc
 import NetSpool
 
-/// The account that a request is sent for. Everybody on a machine may read command lines (proc(5)), so the password has other ways
-/// in.
+/// The account that a request is sent for. All may read command lines (proc(5)), so the password has other ways in.
 struct CredentialOptions: ParsableArguments {
   @Option("user") var user: String?
   @Option("password-file") var passwordFile: String?

@@ -21,9 +21,8 @@ struct ExchangeWords: ParsableArguments {
   }
 }
 
-/// What the commands that send one request have in common: curl's options.
-///
-/// No group of options itself: of groups within groups, debug builds of the parser look at each many times over.
+/// The options of curl that `get` and `post` have. No group itself: debug builds of the parser look at each group within a
+/// group many times over.
 protocol ExchangeOptions {
   var words: ExchangeWords { get }
   var target: TargetOptions { get }
@@ -60,8 +59,7 @@ extension ExchangeOptions {
       })
   }
 
-  /// Looks at the groups together: each has been looked at by itself. The n-th file is that of the n-th URL, so none may be left
-  /// over: it would be forgotten without a word.
+  /// Looks at the groups together. The n-th file is that of the n-th URL: one more would be forgotten without a word.
   func validateTogether() throws {
     let urls = words.arguments
     try refuse(urls.isEmpty, "Which URL? 'netspool get https://example.org/'.")

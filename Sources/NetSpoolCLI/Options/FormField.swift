@@ -71,8 +71,7 @@ struct FormField: Equatable, Sendable, ExpressibleByArgument {
   }
 }
 
-/// What stands behind the `=` of a `--form`, as curl reads it: a value in double quotes or up to the first semicolon, and
-/// what is said of it.
+/// What stands behind the `=` of a `--form`, as curl reads it: a value, quoted or up to a semicolon, and its attributes.
 private struct FormValue {
   private(set) var text = ""
   private(set) var type: String?

@@ -1,7 +1,6 @@
 import ArgumentParser
 
-/// `--thumbnail` and what belongs to it. The options are there in every build; without the trait `Images` they are a
-/// mistake that says how to get one with them.
+/// `--thumbnail` and what belongs to it: in a build without the trait `Images` a mistake that says how to get one.
 struct ThumbnailOptions: ParsableArguments {
   @Option("thumbnail") var maxSide: Int?
   @Option("format") var wantedFormat: ThumbnailFormat?

@@ -27,8 +27,7 @@ protocol BodyPlace: AnyObject {
   func finish() throws(IOFailure)
 }
 
-/// A folder whose files are called as answers say. Bodies land in a folder inside of it and get their names on the job's thread,
-/// one after the other.
+/// A folder whose files are called as answers say. Bodies land in a folder inside of it; the job's thread names them.
 final class NamedFolder: BodyPlace {
   let bodies: LandingFolder
   private let folder: OutputFolder

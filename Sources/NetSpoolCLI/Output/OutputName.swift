@@ -7,8 +7,7 @@ enum OutputName {
   /// What a URL without a last path component is called.
   static let fallback = "index"
 
-  /// The name after the tab. Folders are kept, each component made safe: `/a/../-b` is `a/_/_b`.
-  /// Nil when nothing is left.
+  /// The name after the tab, each component made safe: `/a/../-b` is `a/_/_b`. Nil when nothing is left.
   static func fromList(_ text: String) -> String? {
     let parts = text.utf8.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }.map {
       safe(String(Substring($0)))
@@ -143,11 +142,8 @@ enum OutputName {
   }
 }
 
-/// Gives every line of the list a file name of its own.
-///
-/// Names depend on the list's order and on nothing else, so a second run, a resumed run and every shard
-/// give each URL the same name. What the folder already holds is overwritten: that is what makes a second
-/// run idempotent.
+/// Gives every line of the list a file name of its own, by the list's order and nothing else: so a second run, a resumed
+/// run and every shard give the same. What the folder already holds is overwritten, which makes a second run idempotent.
 final class OutputNames {
   private let ledger: Ledger
   /// True if the name is that of a file which the job itself reads or writes: the list, the results.
@@ -165,8 +161,7 @@ final class OutputNames {
   func claim(_ wanted: String, for url: String = "") throws(IOFailure) -> String {
     let name = try inFreeFolder(wanted)
     if try take(name, for: url) { return name }
-    // The number kept for a taken name is the suffix given out last: a million lines called `index` then
-    // cost one look-up each instead of a search through all earlier suffixes.
+    // A taken name keeps the suffix given out last: a million lines called `index` cost one look-up each.
     var suffix = try ledger.value(Fingerprint(.file, name)) ?? 0
     while true {
       suffix += 1

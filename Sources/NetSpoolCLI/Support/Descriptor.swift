@@ -1,9 +1,7 @@
 import Glibc
 import Synchronization
 
-/// An open file descriptor and the name it goes by in messages. Closed when the last owner lets go.
-///
-/// The only file that calls the system's read and write functions.
+/// An open file descriptor and its name in messages. The only file that calls the system's read and write functions.
 struct Descriptor: ~Copyable {
   let number: Int32
   let path: String
@@ -219,8 +217,7 @@ enum StandardOutput {
   static func write(_ text: String) throws(IOFailure) { try write(Array(text.utf8)) }
 }
 
-/// What no other process has in its names. Process numbers would not do: two containers that share a folder both have
-/// the number 1.
+/// What no other process has in its names. Two containers that share a folder may both have the process number 1.
 enum OwnName {
   static let word = String(UInt64.random(in: .min ... .max), radix: 16)
   private static let given = Atomic(0)

@@ -23,8 +23,7 @@ enum WholeFile {
     }
   }
 
-  /// The file that a symbolic link leads to. A link to nothing is refused: its maker may want something to be
-  /// written where it leads.
+  /// The file that a symbolic link leads to. A link to nothing is refused: its maker may want it to be made.
   private static func end(of link: String) throws(IOFailure) -> String {
     guard let end = unsafe realpath(link, nil) else { throw .last("follow the link", link) }
     defer { unsafe free(end) }

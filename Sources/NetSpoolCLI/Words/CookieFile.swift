@@ -1,7 +1,6 @@
 /// A cookie jar: Netscape's file, one cookie in each line.
 enum CookieFile {
-  /// The lines that are cookies, or fields `Set-Cookie: ...`; none for a file that is not there, as with curl. `-` is standard
-  /// input.
+  /// The cookies, or fields `Set-Cookie: ...`; none of a file that is missing, as with curl. `-` is standard input.
   static func lines(of path: String) throws(IOFailure) -> [String] {
     guard path == "-" || FileFacts(path: path) != nil else { return [] }
     let bytes = try Descriptor.reading(path).readAll(atMost: UserFile.bytesMax * 16)

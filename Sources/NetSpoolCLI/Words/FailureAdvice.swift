@@ -14,8 +14,7 @@ enum FailureAdvice {
     (error as? NetworkError).map { text($0) } ?? "\(error)"
   }
 
-  /// A body that could not be written.
-  /// - Parameter path: nil is standard output.
+  /// What is said of a body that could not be written; a path of nil is standard output.
   static func ofWriting(_ error: NetworkError, to path: String?) -> String {
     guard let code = error.errno else { return text(error) }
     let failure = IOFailure(action: "write", path: path ?? "standard output", code: code)

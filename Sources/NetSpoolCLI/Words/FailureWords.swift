@@ -2,9 +2,7 @@ import NetSpool
 
 /// What a failure is called at a shell. Codes are for machines: results, summaries in JSON and archives have them.
 enum FailureWords {
-  /// - Parameters:
-  ///   - code: as results have it.
-  ///   - target: what was to be connected to, or written.
+  /// - Parameter target: what was to be connected to, or written.
   static func sentence(_ code: String, _ reason: String?, target: String? = nil) -> String {
     known(code, reason, target) ?? reason.map { "\(code) \($0)" } ?? code
   }

@@ -1,9 +1,7 @@
 import Glibc
 
-/// A `.netrc`: users and passwords by host (netrc(5), as curl reads it).
-///
-/// The tool reads it itself: libcurl would take it for redirects to other machines as well, and looks at neither owner nor
-/// mode.
+/// A `.netrc`: users and passwords by host (netrc(5), as curl reads it). Read here, as libcurl would take it for redirects
+/// to other machines as well, and looks at neither owner nor mode.
 struct Netrc: Sendable {
   struct Account: Equatable, Sendable {
     var user = ""
@@ -70,8 +68,7 @@ struct Netrc: Sendable {
     return account.map { Account(user: user, password: $0.password) }
   }
 
-  /// Words between blanks; quoted ones may hold blanks, and `\n`, `\r`, `\t`, `\"`. `#` begins a comment at the start of a
-  /// line.
+  /// Words between blanks, or in quotes with `\n`, `\r`, `\t`, `\"`. `#` begins a comment at the start of a line.
   private struct Words {
     private var rest: Substring
 
