@@ -8,20 +8,14 @@ struct Netrc: Sendable {
     var password = ""
   }
 
-  /// Others may read or change it.
-  struct Exposed: Error, CustomStringConvertible {
-    let path: String
-    /// Its owner, by number; nil when it is ours.
-    var stranger: uid_t?
-
-    var description: String {
-      if let stranger {
-        return
-          "\(path) belongs to user \(stranger), and must be yours, user \(geteuid()): whoever has it may change who "
-          + "you are"
-      }
-      return "others may read \(path): 'chmod 600 \(path)' keeps the passwords in it to you"
+  /// What is said of a file that others may read or change.
+  /// - Parameter stranger: its owner, by number; nil when it is ours.
+  static func exposed(_ path: String, to stranger: uid_t?) -> Mistake {
+    if let stranger {
+      let owners = "belongs to user \(stranger), and must be yours, user \(geteuid())"
+      return Mistake("\(path) \(owners): whoever has it may change who you are", .localIO)
     }
+    return Mistake("others may read \(path): 'chmod 600 \(path)' keeps the passwords in it to you", .localIO)
   }
 
   private var accounts: [(host: String, account: Account)] = []
@@ -31,7 +25,7 @@ struct Netrc: Sendable {
   static func read(_ path: String) throws -> Netrc? {
     guard let text = try UserFile.read(path), let facts = FileFacts(path: path) else { return nil }
     let isOurs = facts.owner == geteuid()
-    guard isOurs, facts.isPrivate else { throw Exposed(path: path, stranger: isOurs ? nil : facts.owner) }
+    guard isOurs, facts.isPrivate else { throw exposed(path, to: isOurs ? nil : facts.owner) }
     return Netrc(text)
   }
 

@@ -176,7 +176,7 @@ import Testing
   @Test func `a file that others may read is refused`() throws {
     let folder = try TestFolder()
     try folder.write("netrc", Array(Self.text.utf8), permissions: 0o644)
-    #expect(throws: Netrc.Exposed.self) { try Netrc.read(folder["netrc"]) }
+    #expect(throws: Netrc.exposed(folder["netrc"], to: nil)) { try Netrc.read(folder["netrc"]) }
     #expect(try Netrc.read(folder["none"]) == nil)
   }
 }
