@@ -53,7 +53,8 @@ struct GetExchange {
     let stream = try stream(to: target)
     if !options.head { operation.addDownloadStream(behindHead(stream)) }
     if let progress {
-      operation.addDownloadStream(progress.tap(Self.title(target), offset: Self.offset(of: stream)))
+      let (title, file) = (target.fileName?.split(separator: "/").last, stream as? FileDownloadStream)
+      operation.addDownloadStream(progress.tap(title.map(String.init) ?? "") { file?.resumedAt ?? 0 })
     }
     if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
     operation.onAttempt { [isMute = options.isMute] _, error in
@@ -143,15 +144,6 @@ struct GetExchange {
   }
 
   private var condition: TimeCondition? { options.timeCond.map(TimeCondition.init) }
-
-  private static func title(_ target: GetTarget) -> String {
-    target.fileName.map { String($0.split(separator: "/").last ?? "") } ?? ""
-  }
-
-  private static func offset(of stream: any DownloadStream) -> @Sendable () -> Int64 {
-    guard let file = stream as? FileDownloadStream else { return { 0 } }
-    return { file.resumedAt }
-  }
 
   private func stream(to target: GetTarget) throws -> any DownloadStream {
     guard case .byte(let start)? = options.resumption else {

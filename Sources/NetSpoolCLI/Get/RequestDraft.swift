@@ -21,8 +21,7 @@ struct RequestDraft {
     var fields = try arguments.request.fields()
     let options = arguments.body
     let bodyMethod = options.isEmpty || !options.uploads.isEmpty ? arguments.standardMethod : "POST"
-    method =
-      arguments.words.method ?? (arguments.target.head ? "HEAD" : options.inQuery ? "GET" : bodyMethod)
+    method = arguments.words.method ?? (arguments.target.head ? "HEAD" : options.inQuery ? "GET" : bodyMethod)
     uploadMethod = arguments.words.method ?? "PUT"
     body = options.inQuery ? .none : try options.content(omitsType: fields.omits("Content-Type"))
     let inQuery =

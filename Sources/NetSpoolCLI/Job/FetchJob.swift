@@ -224,7 +224,7 @@ extension FetchJob {
   private func record(_ item: FetchItem, _ outcome: FetchOutcome) {
     if outputs.results == nil, outputs.failed == nil { return }
     guard var record = ResultRecord(item, outcome) else { return }
-    if outputs.results != nil { record.ended = WallTime.text }
+    if outputs.results != nil { record.ended = WallTime.text(at: WallTime.now) }
     writing(\.results) { writer throws(IOFailure) in try writer.write(record) }
     guard record.outcome != .done else { return }
     writing(\.failed) { writer throws(IOFailure) in

@@ -44,8 +44,7 @@ func refuse(_ isWrong: Bool, _ sentence: @autoclosure () -> String) throws {
 
 /// The same for standard input, which can be read once.
 func refuseTwoInputs(_ names: [String]) throws {
-  try refuse(
-    names.count { $0 == "-" } > 1, "'-' can be given once: standard input can be read once.")
+  try refuse(names.count { $0 == "-" } > 1, "'-' can be given once: standard input can be read once.")
 }
 
 /// A command that ends with a status: its own, or that of what it throws, with a line on standard error.

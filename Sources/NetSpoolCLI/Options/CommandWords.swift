@@ -93,8 +93,7 @@ struct CommandWord {
   ) -> [CommandWord] {
     var (letters, output) = (letters, [CommandWord]())
     while let letter = letters.popFirst() {
-      var word = CommandWord(
-        dashed: "-\(letter)", option: OptionTable.find(String(letter), before: command))
+      var word = CommandWord(dashed: "-\(letter)", option: OptionTable.find(String(letter), before: command))
       if word.option?.value != nil {
         word.isJoined = !letters.isEmpty
         word.value = letters.isEmpty ? rest.popFirst() : String(letters)

@@ -15,9 +15,7 @@ struct ExchangeWords: ParsableArguments {
 
   /// As they are written, in the order of the command line, with the scheme that curl guesses.
   var arguments: [String] {
-    (named + more).map {
-      $0.contains("://") || $0.isEmpty || URLText.hasScheme($0) ? $0 : "http://\($0)"
-    }
+    (named + more).map { $0.contains("://") || $0.isEmpty || URLText.hasScheme($0) ? $0 : "http://\($0)" }
   }
 }
 

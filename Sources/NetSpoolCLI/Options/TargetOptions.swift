@@ -61,18 +61,14 @@ struct TargetOptions: ParsableArguments {
   }
 
   private static func isRange(_ text: String) -> Bool {
-    !text.isEmpty
-      && text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
-        let ends = part.split(separator: "-", omittingEmptySubsequences: false)
-        return ends.count <= 2 && ends.allSatisfy { $0.allSatisfy(\.isASCIIDigit) } && part.count > 1
-          || ends.count == 1 && !part.isEmpty && part.allSatisfy(\.isASCIIDigit)
-      }
+    text.split(separator: ",", omittingEmptySubsequences: false).allSatisfy { part in
+      let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+      return !["", "-"].contains(part) && ends.count <= 2 && ends.allSatisfy { $0.allSatisfy(\.isASCIIDigit) }
+    }
   }
 
   /// True if the body of an error goes to a target.
-  func keepsErrors(isFile: Bool) -> Bool {
-    fail.map { !$0 } ?? (failWithBody || !isFile)
-  }
+  func keepsErrors(isFile: Bool) -> Bool { fail.map { !$0 } ?? (failWithBody || !isFile) }
 
   /// What `-o` or `-O` says of one URL.
   enum Place: Equatable, Sendable {

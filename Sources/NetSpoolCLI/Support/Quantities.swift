@@ -73,10 +73,7 @@ enum MonotonicTime {
 }
 
 enum WallTime {
-  /// Now, by RFC 3339: `2026-01-31T12:00:00.000Z`.
-  static var text: String { text(at: now) }
-
-  /// - Parameter moment: since 1970.
+  /// A moment since 1970 by RFC 3339: `2026-01-31T12:00:00.000Z`.
   static func text(at moment: Duration) -> String {
     let (seconds, attoseconds) = moment.components
     var (time, parts) = unsafe (time_t(seconds), tm())

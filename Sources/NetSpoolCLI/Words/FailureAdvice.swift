@@ -53,8 +53,7 @@ enum FailureAdvice {
         + "of your own sends it there"
     case .redirectCycle: "the server leads in a circle: --no-location shows its first answer"
     case .tooManyRedirects: "--max-redirs follows more of them"
-    case .resumeMismatch:
-      "what was there of it is no part of the file any more: the same command begins anew"
+    case .resumeMismatch: "what was there of it is no part of the file any more: the same command begins anew"
     default: nil
     }
   }
@@ -101,8 +100,7 @@ enum FailureAdvice {
     case .authentication where !knowsUser: strangerToProxy
     case .authentication: "the proxy did not accept --proxy-user, or the user in its URL"
     case .connect: "the proxy cannot be reached: --proxy '' asks without, --noproxy names exceptions"
-    default:
-      "the proxy is that of --proxy, or of http_proxy, https_proxy or all_proxy in the environment"
+    default: "the proxy is that of --proxy, or of http_proxy, https_proxy or all_proxy in the environment"
     }
   }
 
@@ -112,8 +110,7 @@ enum FailureAdvice {
       "the file of authorities cannot be read: look at --cacert, CURL_CA_BUNDLE and SSL_CERT_FILE"
     case .clientCertificate: "the client certificate cannot be used: look at --cert, --key and --pass"
     case .hostMismatch: "the certificate is for another host; --insecure believes anybody"
-    case .untrusted, .expired:
-      "--cacert names an authority that you trust; --insecure believes anybody"
+    case .untrusted, .expired: "--cacert names an authority that you trust; --insecure believes anybody"
     case .notYetValid: "the certificate begins later: is the clock of this machine right?"
     case .weak: "the server's keys are too weak to be believed; --insecure believes anybody"
     case .protocol:
