@@ -72,7 +72,7 @@ struct ConnectionOptions: ParsableArguments {
     let (plain, secure) = proxies(environment)
     guard plain != nil || secure != nil else { return nil }
     let way = NetworkEngine.Proxy(
-      plain: plain.map(ProxyText.whole), secure: secure.map(ProxyText.whole), exceptions: exceptions)
+      plain: plain.map(Self.wholeProxy), secure: secure.map(Self.wholeProxy), exceptions: exceptions)
     guard let proxyUser, let colon = proxyUser.firstIndex(of: ":") else { return way }
     return way.authenticated(
       user: String(proxyUser[..<colon]), password: String(proxyUser[proxyUser.index(after: colon)...]))
@@ -85,6 +85,16 @@ struct ConnectionOptions: ParsableArguments {
     let plain = chosen ?? environment["http_proxy"] ?? all
     let secure = chosen ?? environment["https_proxy"] ?? environment["HTTPS_PROXY"] ?? all
     return (plain, secure)
+  }
+
+  /// With curl's scheme and port, `http://` and 1080. The proxy looks names up, so `socks5://` is `socks5h://`.
+  static func wholeProxy(_ text: String) -> String {
+    var text = text.contains("://") ? text : "http://\(text)"
+    if text.hasPrefix("socks5://") { text = "socks5h://" + text.dropFirst("socks5://".count) }
+    while text.hasSuffix("/") { text.removeLast() }
+    let host = text[(text.lastIndex { $0 == "@" || $0 == "/" } ?? text.startIndex)...]
+    let hasPort = host.split(separator: "]").last?.contains(":") ?? false
+    return hasPort || text.hasPrefix("https://") ? text : "\(text):1080"
   }
 
   var certificate: NetworkCredentials? {
@@ -115,17 +125,5 @@ struct ResolveRule: Equatable, Sendable, ExpressibleByArgument {
       $0.hasPrefix("[") && $0.hasSuffix("]") ? String($0.dropFirst().dropLast()) : String($0)
     }
     if addresses.isEmpty { return nil }
-  }
-}
-
-enum ProxyText {
-  /// With curl's scheme and port, `http://` and 1080. The proxy looks names up, so `socks5://` is `socks5h://`.
-  static func whole(_ text: String) -> String {
-    var text = text.contains("://") ? text : "http://\(text)"
-    if text.hasPrefix("socks5://") { text = "socks5h://" + text.dropFirst("socks5://".count) }
-    while text.hasSuffix("/") { text.removeLast() }
-    let host = text[(text.lastIndex { $0 == "@" || $0 == "/" } ?? text.startIndex)...]
-    let hasPort = host.split(separator: "]").last?.contains(":") ?? false
-    return hasPort || text.hasPrefix("https://") ? text : "\(text):1080"
   }
 }

@@ -92,9 +92,10 @@ enum DoctorCheck {
 
   static func proxy(_ environment: Environment) -> Finding {
     let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
-    let set = variables.compactMap { variable in environment[variable].map { (variable, $0) } }
-    for (variable, value) in set {
-      let text = ProxyText.whole(value)
+    let set = variables.compactMap { variable in
+      environment[variable].map { (variable, ConnectionOptions.wholeProxy($0)) }
+    }
+    for (variable, text) in set {
       let schemes = ["http://", "https://", "socks5h://"]
       guard schemes.contains(where: text.hasPrefix) else {
         return (.bad, "\(variable) names a kind of proxy that is not known: http, https and socks5h are")
@@ -104,7 +105,7 @@ enum DoctorCheck {
       return (.warn, "HTTP_PROXY is not read, as in curl: set http_proxy")
     }
     if set.isEmpty { return (.ok, "none") }
-    return (.ok, set.map { "\($0.0) \(URLText.masked(ProxyText.whole($0.1)))" }.joined(separator: ", "))
+    return (.ok, set.map { "\($0.0) \(URLText.masked($0.1))" }.joined(separator: ", "))
   }
 
   static func configuration(_ environment: Environment) -> Finding {
