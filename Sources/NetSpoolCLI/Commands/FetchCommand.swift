@@ -138,7 +138,6 @@ extension FetchRun {
     run { options, folder in
       var cache: CacheConfiguration?
       do { cache = try options.cache.settings(environment) } catch {
-        guard options.cache.place.directory == nil else { throw error }
         console.message("netspool: \(error); it goes on without a cache")
       }
       return try EngineFetcher(

@@ -13,14 +13,12 @@ struct WriteOut {
 
   /// Nil without one. `@file` has it, `@-` standard input; without its line ends, as with curl.
   init?(_ option: String?) throws(IOFailure) {
-    guard let option else { return nil }
-    guard option.hasPrefix("@") else {
-      pieces = Self.pieces(of: option)
-      return
+    guard var format = option else { return nil }
+    if format.hasPrefix("@") {
+      let bytes = try Descriptor.reading(String(format.dropFirst())).readAll(atMost: UserFile.bytesMax)
+      format = String(decoding: bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, as: UTF8.self)
     }
-    let file = try Descriptor.reading(String(option.dropFirst()))
-    let bytes = try file.readAll(atMost: UserFile.bytesMax).filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
-    pieces = Self.pieces(of: String(decoding: bytes, as: UTF8.self))
+    pieces = Self.pieces(of: format)
   }
 
   /// What one exchange has to tell.

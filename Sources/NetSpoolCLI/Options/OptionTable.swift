@@ -175,7 +175,6 @@ enum OptionTable {
     -N, --no-buffer: files appear when they are whole
     -j: --jobs has no letter
     -G, --get: write the query into the URLs
-
     -:, --next: a list has one set of options
 
     # refused

@@ -196,19 +196,15 @@ final class OutputNames {
     var path = ""
     for component in wanted.split(separator: "/") {
       let full = path.isEmpty ? String(component) : "\(path)/\(component)"
-      path = try firstFolder(full)
+      var suffix = 0
+      path = full
+      while try ledger.value(Fingerprint(.file, path)) != nil || isProtected(path) {
+        suffix += 1
+        path = OutputName.suffixed(full, suffix)
+      }
       try ledger.insert(Fingerprint(.directory, path))
     }
     return path
-  }
-
-  private func firstFolder(_ wanted: String) throws(IOFailure) -> String {
-    var (candidate, suffix) = (wanted, 0)
-    while try ledger.value(Fingerprint(.file, candidate)) != nil || isProtected(candidate) {
-      suffix += 1
-      candidate = OutputName.suffixed(wanted, suffix)
-    }
-    return candidate
   }
 }
 

@@ -18,10 +18,7 @@ struct Environment: Sendable {
   init(_ values: [String: String]) { read = { values[$0] } }
 
   /// The value, or nil when unset or empty.
-  subscript(_ name: String) -> String? {
-    guard let value = read(name), !value.isEmpty else { return nil }
-    return value
-  }
+  subscript(_ name: String) -> String? { read(name).flatMap { $0.isEmpty ? nil : $0 } }
 
   /// A folder of the XDG Base Directory Specification, by which a relative path counts as none.
   func folder(_ name: String, _ belowHome: String) -> String? {

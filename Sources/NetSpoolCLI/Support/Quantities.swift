@@ -39,15 +39,13 @@ struct TimeSpan: Equatable, CustomStringConvertible {
 
   /// Nil for anything but 1 ms to 30 days: what is outside is nearly always a slip of the pen.
   init?(_ text: String) {
-    guard let (amount, unit) = splitAmount(text), let factor = Self.seconds(unit) else { return nil }
+    guard let (amount, unit) = splitAmount(text), let factor = Self.units[unit] else { return nil }
     let seconds = amount * factor
     guard seconds >= 0.001, seconds <= 30 * 86_400 else { return nil }
     self.init(seconds: seconds)
   }
 
-  private static func seconds(_ unit: String) -> Double? {
-    ["ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400][unit]
-  }
+  private static let units = ["ms": 0.001, "": 1, "s": 1, "m": 60, "min": 60, "h": 3_600, "d": 86_400]
 
   /// As it is read: `5m`, in the largest unit that divides it.
   var description: String {
