@@ -20,19 +20,16 @@ struct GetRun {
     configuration.onEnd = archive?.record(configuration.headers, watch)
     if let watch { configuration.onWire = { watch.saw($0) } }
     let engine = try NetworkEngine(configuration: configuration)
-    var status = JobStatus.allDone
-    do {
-      defer {
-        queue.close()
-        engine.closeCache()
-      }
-      status = try run(engine, draft, watch)
-    }
+    let status = try run(engine, draft, watch)
     if let failure = archive?.close() { throw failure }
     return status
   }
 
   private func run(_ engine: NetworkEngine, _ draft: RequestDraft, _ watch: WireWatch?) throws -> JobStatus {
+    defer {
+      engine.configuration.queue.close()
+      engine.closeCache()
+    }
     try options.account.requireScope(for: options.words.arguments)
     let book = try options.account.book(environment)
     let writeOut = try WriteOut(options.target.writeOut)

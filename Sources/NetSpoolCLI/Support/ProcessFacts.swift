@@ -1,14 +1,5 @@
 import Glibc
 
-enum OtherProcess {
-  /// As `ps -o comm` shows it; nil for a process that is not there, or in another namespace (proc(5)).
-  static func name(of process: String) -> String? {
-    let bytes = try? Descriptor(opening: "/proc/\(process)/comm", O_RDONLY).readAll(atMost: 64)
-    let name = bytes.map { String(decoding: $0.prefix { $0 >= 0x20 && $0 != 0x7F }, as: UTF8.self) }
-    return name?.isEmpty == true ? nil : name
-  }
-}
-
 /// Reads environment variables. A value, so that tests bring their own.
 struct Environment: Sendable {
   private let read: @Sendable (String) -> String?

@@ -1,3 +1,4 @@
+import Glibc
 import NetSpool
 
 /// A cache or a store of frozen requests that cannot be used. Ends a command with status 74, unless another process only keeps
@@ -38,7 +39,14 @@ struct StoreFailure: Error, Equatable, CustomStringConvertible {
   static func owner(_ error: NetworkError) -> String? {
     guard error.code == .storeInUse, error.cause != .layout else { return nil }
     guard let process = error.subject else { return "another process" }
-    return "process \(process)" + (OtherProcess.name(of: process).map { " (\($0))" } ?? "")
+    return "process \(process)" + (name(of: process).map { " (\($0))" } ?? "")
+  }
+
+  /// As `ps -o comm` shows it; nil for a process that is not there, or in another namespace (proc(5)).
+  private static func name(of process: String) -> String? {
+    let bytes = try? Descriptor(opening: "/proc/\(process)/comm", O_RDONLY).readAll(atMost: 64)
+    let name = bytes.map { String(decoding: $0.prefix { $0 >= 0x20 && $0 != 0x7F }, as: UTF8.self) }
+    return name?.isEmpty == true ? nil : name
   }
 
   /// Why a store cannot be used, with what that means.
