@@ -25,7 +25,6 @@ struct FetchCommand: StatusCommand {
     help: ArgumentHelp(
       "Lists, '-' for standard input, or URLs. A list has one URL per line; lines that begin with # are comments.",
       valueName: "list|-|url"), completion: .file()) var sources: [String] = []
-
   @Option("output", of: "fetch") var output: String?
   @Option("results") var results: String?
   @Flag("resume") var resume = false

@@ -17,9 +17,7 @@ struct FrozenListCommand: StatusCommand {
 
   @Flag(help: "Show dead letters instead: what will not be sent any more, and why. Kept for 7 days.")
   var dead = false
-
   @Flag(help: "Print one JSON object per request instead of a table.") var json = false
-
   @OptionGroup var place: FrozenPlace
 
   func run(_ console: Console) throws -> JobStatus {
@@ -33,14 +31,11 @@ struct FrozenShowCommand: StatusCommand {
     discussion: "Secrets are masked; values of secret headers are not in the store at all.")
 
   @Argument(help: "Their numbers.") var ids: [UInt64]
-
   @Flag(
     help:
       "Print the request as a curl command. The body stays in the store: curl reads it from standard input.")
   var curl = false
-
   @Flag(help: "Print one JSON object per request.") var json = false
-
   @OptionGroup var place: FrozenPlace
 
   func validate() throws { try refuse(curl && json, "--curl and --json say how: name one.") }
@@ -61,19 +56,15 @@ struct FrozenThawCommand: StatusCommand {
       """)
 
   @Argument(help: "The numbers of those to send; all that wait if none is named.") var ids: [UInt64] = []
-
   @Option(
     name: [.customShort("H"), .customLong("header")],
     help: ArgumentHelp(
       "The value of a secret header, as 'Name: value', for the requests that need it. Repeatable.",
       valueName: "field")) var headerWords: [HeaderWord] = []
-
   @Option(help: ArgumentHelp("Leave after this long, whatever still waits: 30s, 5m, 1h.", valueName: "time"))
   var timeout = TimeSpan(seconds: Double(RequestOptions.timeoutSeconds))
-
   @Flag(help: "Print one JSON object per outcome instead of a line.") var json = false
   @Flag("in-clear") var inClear = false
-
   @OptionGroup var place: FrozenPlace
   @OptionGroup(title: "The connection") var connection: ConnectionOptions
 
@@ -120,7 +111,6 @@ struct FrozenDropCommand: StatusCommand {
 /// Some by their numbers, or all.
 struct FrozenChoice: ParsableArguments {
   @Argument(help: "Their numbers.") var ids: [UInt64] = []
-
   @Flag(help: "All dead letters; 'drop' takes all that waits as well.") var all = false
 
   func validate() throws { try refuse(ids.isEmpty != all, "Name the numbers, or --all.") }
