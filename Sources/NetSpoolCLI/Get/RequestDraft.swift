@@ -164,9 +164,7 @@ final class PipeStream: UploadStream {
 
   /// Opens it, and waits for its writer.
   init(_ path: String) {
-    do throws(IOFailure) { input = .success(SharedDescriptor(try Descriptor.reading(path))) } catch {
-      input = .failure(error)
-    }
+    input = Result { () throws(IOFailure) in SharedDescriptor(try Descriptor.reading(path)) }
   }
 
   var length: Int64? { nil }

@@ -193,11 +193,7 @@ struct IOFailure: Error, Equatable, CustomStringConvertible {
   var isOfCommandLine: Bool { code == EALREADY }
 
   /// True if every later write would fail as well: full disk, quota, read-only or broken device.
-  var stopsEverything: Bool { Self.stopsEverything(code) }
-
-  static func stopsEverything(_ code: Int32) -> Bool {
-    code == ENOSPC || code == EDQUOT || code == EROFS || code == EIO
-  }
+  static func stopsEverything(_ code: Int32) -> Bool { [ENOSPC, EDQUOT, EROFS, EIO].contains(code) }
 }
 
 enum StandardOutput {

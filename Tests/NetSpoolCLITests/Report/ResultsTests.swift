@@ -216,7 +216,7 @@ import Testing
     try writer.write(ResultRecord(url: "u", outcome: .done))
     let failure = #expect(throws: IOFailure.self) { try writer.flush() }
     #expect(failure == IOFailure(action: "write", path: "/dev/full", code: ENOSPC))
-    #expect(failure?.stopsEverything == true)
+    #expect(IOFailure.stopsEverything(ENOSPC))
   }
 }
 
