@@ -38,35 +38,17 @@ final class ImageGate: Sendable {
   }
 
   private static func verdict(_ landing: String, _ target: String?) -> Verdict {
+    // Under its own name there is nothing any more to remove.
+    defer { unsafe _ = unlink(landing) }
     do throws(IOFailure) {
-      if let reason = try defect(landing) {
-        unlink(landing)
-        return .refused(reason: reason)
-      }
+      let file = try MappedFile(landing)
+      if let reason = NetworkImage.defect(of: file.bytes) { return .refused(reason: reason) }
     } catch {
-      unlink(landing)
       // An answer without a body opens no file.
       return error.code == ENOENT ? .refused(reason: "notAnImage") : .failed(errno: error.code)
     }
-    guard let target else {
-      unlink(landing)
-      return .passed
-    }
-    return rename(landing, to: target)
-  }
-
-  private static func defect(_ path: String) throws(IOFailure) -> String? {
-    let file = try MappedFile(path)
-    return NetworkImage.defect(of: file.bytes)
-  }
-
-  private static func unlink(_ path: String) { unsafe _ = Glibc.unlink(path) }
-
-  private static func rename(_ landing: String, to target: String) -> Verdict {
-    guard unsafe Glibc.rename(landing, target) != 0 else { return .passed }
-    let number = errno
-    unlink(landing)
-    return .failed(errno: number)
+    guard let target, unsafe rename(landing, target) != 0 else { return .passed }
+    return .failed(errno: errno)
   }
 }
 
