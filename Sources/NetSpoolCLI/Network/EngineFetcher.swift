@@ -214,29 +214,25 @@ extension FetchOutcome {
 
   /// The same once its body was looked at.
   func judged(_ verdict: ImageGate.Verdict) -> FetchOutcome {
-    var judged = self
     switch verdict {
-    case .passed: return self
-    case .refused(let reason):
-      judged.error = NetworkError.Code.decodeFailed.description
-      judged.reason = reason
-      judged.ending = .failed(.forGood)
-    case .failed(let errno):
-      judged.error = NetworkError.Code.sinkFailed.description
-      judged.reason = Self.systemText(errno)
-      judged.ending = .failed(.local(errno: errno))
+    case .passed: self
+    case .refused(let reason): refused(.forGood, .decodeFailed, reason)
+    case .failed(let errno): refused(.local(errno: errno), .sinkFailed, Self.systemText(errno))
     }
-    judged.sha256 = nil
-    return judged
   }
 
   /// The same once its body was found to be another than its line names.
   func mismatching(_ sha256: String) -> FetchOutcome {
+    let reason = "the SHA-256 is \(self.sha256 ?? "none") instead of \(sha256)"
+    return refused(Permanence(.digestMismatch), .digestMismatch, reason)
+  }
+
+  private func refused(_ permanence: Permanence, _ code: NetworkError.Code, _ reason: String)
+    -> FetchOutcome
+  {
     var outcome = self
-    outcome.ending = .failed(Permanence(.digestMismatch))
-    outcome.error = NetworkError.Code.digestMismatch.description
-    outcome.reason = "the SHA-256 is \(self.sha256 ?? "none") instead of \(sha256)"
-    outcome.sha256 = nil
+    (outcome.ending, outcome.error) = (.failed(permanence), code.description)
+    (outcome.reason, outcome.sha256) = (reason, nil)
     return outcome
   }
 
