@@ -257,12 +257,10 @@ extension FetchOutcome {
 
 extension FetchOutcome.Timings {
   init(_ metrics: NetworkResponse.Metrics) {
-    queue = metrics.queueWait.microseconds
-    dns = metrics.nameLookup.microseconds
-    connect = metrics.connect.microseconds
-    tls = metrics.tlsHandshake.microseconds
-    firstByte = metrics.firstByte.microseconds
-    total = metrics.total.microseconds
+    self.init(
+      queue: metrics.queueWait.microseconds, dns: metrics.nameLookup.microseconds,
+      connect: metrics.connect.microseconds, tls: metrics.tlsHandshake.microseconds,
+      firstByte: metrics.firstByte.microseconds, total: metrics.total.microseconds)
   }
 }
 
