@@ -16,6 +16,18 @@ final class Sender: Sendable {
     var output: String?
     var completion: @Sendable (FetchOutcome) -> Void
     var attempts = 0
+
+    fileprivate var url: String { location ?? sources.url }
+
+    /// No redirect has led to another origin.
+    fileprivate var isAtHome: Bool {
+      location.map { URLText.origin($0) == URLText.origin(sources.url) } ?? true
+    }
+
+    fileprivate var title: String {
+      guard let output else { return URLText.masked(sources.url) }
+      return path == nil ? output : String(output.split(separator: "/").last ?? "")
+    }
   }
 
   /// How long a turn is waited for where another place could be asked: an origin may have said to come back in an hour.
@@ -236,22 +248,21 @@ final class Sender: Sendable {
       outcome.finalURL = url
     }
     if error.code == .digestMismatch { forget(parcel, error.response) }
-    var again = parcel
-    if hasGrown(file, error), !isDraining.load(ordering: .relaxed) {
-      // Its limit is for what stands still or never ends; this one is nearer to its end each time.
-      return send(again)
-    }
+    // Its limit is for what stands still or never ends; this one is nearer to its end each time.
+    if hasGrown(file, error), !isDraining.load(ordering: .relaxed) { return send(parcel) }
     if goesOn(parcel, outcome) { return }
     guard error.brokeOff, outcome.attempts < attemptsMax, !isDraining.load(ordering: .relaxed) else {
       return parcel.completion(outcome)
     }
+    var again = parcel
     again.attempts = outcome.attempts
     send(again)
   }
 
   /// True if an attempt ran out of time and has left a longer part than it found.
   private func hasGrown(_ file: FileDownloadStream?, _ error: NetworkError) -> Bool {
-    guard let file, error.ranOutOfTime else { return false }
+    // The limit of the whole was over, though bytes may still have come.
+    guard let file, error.code == .timedOut, error.cause == .total else { return false }
     return FilePart.bytes(of: file.path).map { $0 > file.resumedAt + FilePart.growthMin } ?? false
   }
 
@@ -262,11 +273,8 @@ final class Sender: Sendable {
     }
     var next = parcel
     (next.attempts, next.location, next.hops) = (outcome.attempts, nil, 0)
-    switch permanence {
-    case .local: return false
-    case .forGood: guard next.sources.advance(mayPass: false) else { return false }
-    case .forNow: guard next.sources.advance(mayPass: attemptsMax > 1) else { return false }
-    }
+    if case .local = permanence { return false }
+    guard next.sources.advance(mayPass: permanence == .forNow && attemptsMax > 1) else { return false }
     send(next)
     return true
   }
@@ -279,23 +287,6 @@ extension NetworkError {
     if code == .resumeMismatch { return true }
     guard let status = response?.status, (200..<300).contains(status) else { return false }
     return [.connectionLost, .bodyTruncated, .timedOut, .http2Failed, .transportFailed].contains(code)
-  }
-
-  /// The limit of the whole was over, though bytes may still have come.
-  var ranOutOfTime: Bool { code == .timedOut && cause == .total }
-}
-
-extension Sender.Parcel {
-  fileprivate var url: String { location ?? sources.url }
-
-  /// No redirect has led to another origin.
-  fileprivate var isAtHome: Bool {
-    location.map { URLText.origin($0) == URLText.origin(sources.url) } ?? true
-  }
-
-  fileprivate var title: String {
-    guard let output else { return URLText.masked(sources.url) }
-    return path == nil ? output : String(output.split(separator: "/").last ?? "")
   }
 }
 
