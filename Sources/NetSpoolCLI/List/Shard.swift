@@ -15,12 +15,12 @@ struct Shard: Equatable, Sendable {
   let index: Int
   let count: Int
 
-  static let whole = Shard(index: 0, count: 1, unchecked: ())
+  static let whole = Shard(index: 0, count: 1)!
   static let countMax = 1_000_000
 
   init?(index: Int, count: Int) {
     guard (1...Self.countMax).contains(count), (0..<count).contains(index) else { return nil }
-    self.init(index: index, count: count, unchecked: ())
+    (self.index, self.count) = (index, count)
   }
 
   /// `I/N`, as in `0/4` to `3/4`.
@@ -30,11 +30,6 @@ struct Shard: Equatable, Sendable {
       return nil
     }
     self.init(index: index, count: count)
-  }
-
-  private init(index: Int, count: Int, unchecked: Void) {
-    self.index = index
-    self.count = count
   }
 
   /// Digits only: `Int` would also take a sign.
@@ -51,10 +46,8 @@ struct Shard: Equatable, Sendable {
     hash = (hash ^ hash >> 33) &* 0xc4ce_b9fe_1a85_ec53
     return hash ^ hash >> 33
   }
-}
 
-/// The shard that a cluster's scheduler assigns, so that a job array needs no option.
-extension Shard {
+  /// The shard that a cluster's scheduler assigns, so that a job array needs no option.
   struct Assignment: Equatable {
     var shard: Shard
     /// The variable that gave the index, for the note on standard error.
