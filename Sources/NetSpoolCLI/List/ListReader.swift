@@ -49,41 +49,36 @@ final class ListReader {
   private func opened(_ source: ListSource) throws(IOFailure) -> Open {
     switch source {
     case .arguments(let urls): return .arguments(urls.map { URLGlob($0, isOff: isGlobOff) }, next: 0)
-    case .standardInput: return .lines(reader(try Descriptor.standardInput()))
-    case .file(let path): return .lines(reader(try Descriptor(opening: path, O_RDONLY)))
+    case .standardInput: return .lines(lines(try Descriptor.standardInput()))
+    case .file(let path): return .lines(lines(try Descriptor(opening: path, O_RDONLY)))
     }
   }
 
-  private func reader(_ descriptor: consuming Descriptor) -> LineReader {
+  private func lines(_ descriptor: consuming Descriptor) -> LineReader {
     let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false, isWatched: true)
     let size = reader.sourceStatus.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
     return reader
   }
 
-  /// The descriptor to poll after `.starved`.
-  var waitingFor: Int32? {
+  /// Nil at the end, and where URLs are arguments.
+  private var reader: LineReader? {
     guard current < open.count, case .lines(let reader) = open[current] else { return nil }
-    return reader.descriptorNumber
+    return reader
   }
+
+  /// The descriptor to poll after `.starved`.
+  var waitingFor: Int32? { reader?.descriptorNumber }
 
   /// How much of the list has been read, 0...1; nil while a pipe hides its length.
   var fraction: Double? {
     guard let bytesTotal, bytesTotal > 0 else { return nil }
-    return min(1, Double(bytesDone + bytesOfCurrent) / Double(bytesTotal))
-  }
-
-  private var bytesOfCurrent: Int64 {
-    guard current < open.count, case .lines(let reader) = open[current] else { return 0 }
-    return reader.bytesConsumed
+    return min(1, Double(bytesDone + (reader?.bytesConsumed ?? 0)) / Double(bytesTotal))
   }
 
   /// The plain files among the sources, so that no output is written over them.
   var files: [FileFacts] {
-    open.compactMap { source in
-      guard case .lines(let reader) = source else { return nil }
-      return reader.sourceStatus
-    }
+    open.compactMap { if case .lines(let reader) = $0 { reader.sourceStatus } else { nil } }
   }
 
   func next() throws(IOFailure) -> Pull {
@@ -227,10 +222,7 @@ final class ListReader {
 
   /// Reads a line again that was too long to be held, piece by piece. Good until the next pull.
   func read(_ line: BrokenLine, _ body: (ArraySlice<UInt8>) throws(IOFailure) -> Void) throws(IOFailure) {
-    guard let extent = line.extent, current < open.count, case .lines(let reader) = open[current] else {
-      return
-    }
-    try reader.read(extent, body)
+    if let extent = line.extent, let reader { try reader.read(extent, body) }
   }
 }
 
