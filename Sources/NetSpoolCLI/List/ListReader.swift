@@ -191,12 +191,15 @@ final class ListReader {
   }
 
   private func parsed(_ text: String, source: String, line: Int) -> Pull {
+    let cause: BrokenLine.Cause
     do throws(Mistake) {
       var item = try LineForm.item(text, strangers: &strangers)
       item.line = line
       guard let problem = URLText.problem(item.url) else { return .item(item) }
-      return broken(.notAURL(problem), text, source: source, line: line)
-    } catch { return broken(.badOption(error.description), text, source: source, line: line) }
+      cause = .notAURL(problem)
+    } catch { cause = .badOption(error.description) }
+    let bytes = text.contains("\n") ? LineForm.line(text, nil, LineOptions()) : Array(text.utf8)
+    return .broken(BrokenLine(cause: cause, source: source, line: line, bytes: bytes))
   }
 
   /// A source of which nothing more can be read rightly.
@@ -204,11 +207,6 @@ final class ListReader {
     let line = row?.line ?? reader.lineNumber
     endSource(reader)
     return .broken(BrokenLine(cause: cause, source: reader.path, line: line, bytes: bytes))
-  }
-
-  private func broken(_ cause: BrokenLine.Cause, _ text: String, source: String, line: Int) -> Pull {
-    let bytes = text.contains("\n") ? LineForm.line(text, nil, LineOptions()) : Array(text.utf8)
-    return .broken(BrokenLine(cause: cause, source: source, line: line, bytes: bytes))
   }
 
   private func broken(_ cause: BrokenLine.Cause, _ reader: LineReader, _ bytes: ArraySlice<UInt8>? = nil)
