@@ -69,18 +69,20 @@ final class FetchPlan {
   private func step(_ item: ListItem) throws(IOFailure) -> Step {
     // What differs in the fragment alone is one URL.
     let url = URLText.withoutFragment(item.url)
-    if !options.namesOutputs && !options.shard.contains(url) { return otherShard() }
+    if !options.namesOutputs && !options.shard.contains(url) { return Self.skipped(&tally.otherShards) }
     let wanted = options.namesOutputs && !(options.namesLate && item.name == nil) ? wantedName(item) : nil
     let asked = [wanted ?? ""] + item.options.demands
     guard try ledger.insert(Fingerprint(.line, url, asked.joined(separator: "\t"))) == nil else {
-      tally.duplicates += 1
-      return .skipped
+      return Self.skipped(&tally.duplicates)
     }
     let output = try wanted.map { wanted throws(IOFailure) in try claim(wanted, for: item.url) }
-    guard options.shard.contains(url) else { return otherShard() }
+    guard options.shard.contains(url) else { return Self.skipped(&tally.otherShards) }
     if output != wanted { tally.renamed += 1 }
-    if options.skipsExisting, let output, options.bytesOfOutput(output) != nil { return doneBefore() }
-    return try isDone(item, output) ? doneBefore() : fetch(item, output)
+    var isDone = options.skipsExisting && output.flatMap(options.bytesOfOutput) != nil
+    if !isDone { isDone = try self.isDone(item, output) }
+    if isDone { return Self.skipped(&tally.resumed) }
+    defer { nextID += 1 }
+    return .fetch(FetchItem(id: nextID, url: item.url, output: output, options: item.options))
   }
 
   private func wantedName(_ item: ListItem) -> String {
@@ -102,10 +104,9 @@ final class FetchPlan {
     if options.namesSamples, let output {
       return try ledger.value(Fingerprint(.done, url, SampleName(output).key)) != nil
     }
-    guard options.resumes else { return false }
-    guard let bytes = try ledger.value(Fingerprint(.done, url, output ?? "")) else { return false }
-    let made = try ledger.value(Fingerprint(.made, url, output ?? "")) ?? 0
-    guard made == Ledger.value(text: options.transform) else { return false }
+    guard options.resumes, let bytes = try ledger.value(Fingerprint(.done, url, output ?? "")),
+      try ledger.value(Fingerprint(.made, url, output ?? "")) ?? 0 == Ledger.value(text: options.transform)
+    else { return false }
     if let digest = item.options.sha256,
       try ledger.value(Fingerprint(.digest, url, output ?? "")) != Ledger.value(text: digest)
     {
@@ -115,19 +116,9 @@ final class FetchPlan {
     return options.bytesOfOutput(output).map(Ledger.value(bytes:)) == bytes
   }
 
-  private func otherShard() -> Step {
-    tally.otherShards += 1
+  private static func skipped(_ count: inout Int) -> Step {
+    count += 1
     return .skipped
-  }
-
-  private func doneBefore() -> Step {
-    tally.resumed += 1
-    return .skipped
-  }
-
-  private func fetch(_ item: ListItem, _ output: String?) -> Step {
-    defer { nextID += 1 }
-    return .fetch(FetchItem(id: nextID, url: item.url, output: output, options: item.options))
   }
 }
 
