@@ -4,7 +4,7 @@ import NetSpool
 import NetSpoolTesting
 import Synchronization
 
-/// The same list again, which the cache answers.
+/// The same list again, which the cache answers, and a form that cannot be sent now.
 extension DemoRun {
   func fetchFromTheCache() throws {
     talk.heading("2. The same list again: what is fresh comes from the cache")
@@ -43,10 +43,7 @@ extension DemoRun {
     check(summary)
     checkFiles(plan.files)
   }
-}
 
-/// A form that cannot be sent now.
-extension DemoRun {
   private static let form = "name=Ada+Lovelace&words=hello"
 
   func postThroughAnOutage() throws {

@@ -72,11 +72,7 @@ final class DemoRun {
     numbers.add(summary)
     return (status, summary)
   }
-}
 
-// MARK: - The parts
-
-extension DemoRun {
   private func fetchAll() throws {
     talk.heading(
       "1. \(HumanText.count(plan.count)) thumbnails: some slow, some missing, some cut off, some busy")

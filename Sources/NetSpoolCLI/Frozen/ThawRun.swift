@@ -13,7 +13,7 @@ struct ThawRun {
     try StandardOutput.write(bytes)
   }
 
-  fileprivate enum Event: Sendable {
+  private enum Event: Sendable {
     case ended(UInt64, isSent: Bool)
     case unprinted(IOFailure)
     case pressed
@@ -26,13 +26,23 @@ struct ThawRun {
     func lets(_ id: UInt64) -> Bool { ids.withLock { $0.contains(id) } }
   }
 
-  fileprivate struct Tally {
+  private struct Tally {
     var sent = 0
     var dead = 0
     /// The requests that are to be sent and are not.
     var left: Set<UInt64>
     var held = 0
     var failure: IOFailure?
+
+    mutating func note(_ event: Event) {
+      switch event {
+      case .ended(let id, let isSent):
+        left.remove(id)
+        if isSent { sent += 1 } else { dead += 1 }
+      case .unprinted(let failure): self.failure = failure
+      case .pressed: break
+      }
+    }
   }
 
   /// At the deadline and after a signal, for answers that may be on their way.
@@ -125,18 +135,6 @@ struct ThawRun {
     if tally.failure != nil { return .localIO }
     if !tally.left.isEmpty || tally.held > 0 { return .failedForNow }
     return tally.dead > 0 ? .failedForGood : .allDone
-  }
-}
-
-extension ThawRun.Tally {
-  fileprivate mutating func note(_ event: ThawRun.Event) {
-    switch event {
-    case .ended(let id, let isSent):
-      left.remove(id)
-      if isSent { sent += 1 } else { dead += 1 }
-    case .unprinted(let failure): self.failure = failure
-    case .pressed: break
-    }
   }
 }
 

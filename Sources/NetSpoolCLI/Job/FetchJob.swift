@@ -130,11 +130,9 @@ final class FetchJob {
   private var isOver: Bool {
     inFlight.isEmpty && (stopped != nil || (listEnded && pending == nil && held.isEmpty))
   }
-}
 
-// MARK: - Starting
+  // MARK: Starting
 
-extension FetchJob {
   private func fill() throws(IOFailure) {
     pause = .none
     while let item = held.take(now: around.reactor.now) { start(item) }
@@ -184,11 +182,9 @@ extension FetchJob {
     summary.started += 1
     around.fetcher.start(item) { [finished] outcome in finished.add((item.id, outcome)) }
   }
-}
 
-// MARK: - Ending
+  // MARK: Ending
 
-extension FetchJob {
   private func takeFinished() {
     for finish in finished.takeAll() {
       guard let item = inFlight.removeValue(forKey: finish.id) else {
@@ -264,11 +260,9 @@ extension FetchJob {
     noticeDue = nil
     around.reporter.drains(stopped, inFlight: inFlight.count)
   }
-}
 
-// MARK: - Files and time
+  // MARK: Files and time
 
-extension FetchJob {
   private func attempt(_ work: () throws(IOFailure) -> Void) {
     do throws(IOFailure) { try work() } catch {
       around.reporter.ioFailed(error)

@@ -28,6 +28,30 @@ struct FetchOutcome: Equatable, Sendable {
     case forNow
     /// This machine's disk, with the `errno`.
     case local(errno: Int32)
+
+    /// By what the library says of a code: `FailureTraits`.
+    ///
+    /// - Parameters:
+    ///   - status: the HTTP status, for the code `status`.
+    ///   - errno: the system's number, for what failed on this machine.
+    init(_ code: NetworkError.Code, status: Int? = nil, errno: Int32? = nil) {
+      if code == .status {
+        self = status.map(Self.mayPass) ?? true ? .forNow : .forGood
+      } else if code.isLocal {
+        self = .local(errno: errno ?? 0)
+      } else {
+        self = code.recurs ? .forGood : .forNow
+      }
+    }
+
+    /// 408, 425, 429 and 5xx, but not 501, 505 and 511, which say what the server cannot do at all.
+    private static func mayPass(_ status: Int) -> Bool {
+      switch status {
+      case 408, 425, 429: true
+      case 501, 505, 511: false
+      default: status >= 500
+      }
+    }
   }
 
   typealias Source = NetworkResponse.Source
@@ -102,30 +126,4 @@ protocol Fetcher: AnyObject {
 
   /// Ends it; what still runs ends as cancelled. Answers what could not be written.
   func close() -> IOFailure?
-}
-
-extension FetchOutcome.Permanence {
-  /// By what the library says of a code: `FailureTraits`.
-  ///
-  /// - Parameters:
-  ///   - status: the HTTP status, for the code `status`.
-  ///   - errno: the system's number, for what failed on this machine.
-  init(_ code: NetworkError.Code, status: Int? = nil, errno: Int32? = nil) {
-    if code == .status {
-      self = status.map(Self.mayPass) ?? true ? .forNow : .forGood
-    } else if code.isLocal {
-      self = .local(errno: errno ?? 0)
-    } else {
-      self = code.recurs ? .forGood : .forNow
-    }
-  }
-
-  /// 408, 425, 429 and 5xx, but not 501, 505 and 511, which say what the server cannot do at all.
-  private static func mayPass(_ status: Int) -> Bool {
-    switch status {
-    case 408, 425, 429: true
-    case 501, 505, 511: false
-    default: status >= 500
-    }
-  }
 }

@@ -103,11 +103,9 @@ struct FetchRun {
       board: board, now: reactor.now)
     return JobReporter(console: console, painter: painter, isQuiet: options.quiet)
   }
-}
 
-// MARK: - Files
+  // MARK: Files
 
-extension FetchRun {
   /// Says what helps where a URL was meant, or a folder named.
   private func requireList(_ path: String) throws(Mistake) {
     let facts = FileFacts(path: path)
@@ -196,11 +194,9 @@ extension FetchRun {
     }
     return try ResultsWriter.resume(file, after: try ResultsReader.markDone(in: path, ledger, named))
   }
-}
 
-// MARK: - The end
+  // MARK: The end
 
-extension FetchRun {
   private func report(_ end: FetchJob.End, isFresh: Bool) throws(IOFailure) -> JobStatus {
     if !options.quiet { console.message(end.summary.text) }
     // Where the disk is full, or all is done, going on is of no use.
@@ -224,23 +220,6 @@ extension FetchRun {
     return "what may be kept of it is in the cache, \(path); --output writes files"
   }
 
-}
-
-extension FetchJob {
-  /// Enough lines inside the queue that a slow origin at the head of the list does not hold up the others.
-  ///
-  /// With `--limit-rate` every one of them may have a megabyte waiting for the brake, and with `--thumbnail` a picture
-  /// waiting for a decoder, so there are few.
-  static func window(for jobs: Jobs, isBraked: Bool = false) -> Int {
-    switch jobs {
-    case _ where isBraked: 32
-    case .auto: 1_024
-    case .fixed(let count): max(512, min(4_096, count * 4))
-    }
-  }
-}
-
-extension FetchRun {
   /// `--dry-run`: prints what would be fetched, as a list that `fetch` can read.
   private func printPlan(_ plan: FetchPlan) throws(IOFailure) -> JobStatus {
     stop.onPress(reactor.wake)
@@ -261,6 +240,20 @@ extension FetchRun {
         if hasChanged { return .localIO }
         return plan.tally.broken > 0 ? .failedForGood : .allDone
       }
+    }
+  }
+}
+
+extension FetchJob {
+  /// Enough lines inside the queue that a slow origin at the head of the list does not hold up the others.
+  ///
+  /// With `--limit-rate` every one of them may have a megabyte waiting for the brake, and with `--thumbnail` a picture
+  /// waiting for a decoder, so there are few.
+  static func window(for jobs: Jobs, isBraked: Bool = false) -> Int {
+    switch jobs {
+    case _ where isBraked: 32
+    case .auto: 1_024
+    case .fixed(let count): max(512, min(4_096, count * 4))
     }
   }
 }

@@ -70,9 +70,7 @@ struct ResultRecord: Equatable, Sendable {
       Self.names.contains(other.name) ? .init(name: "list_\(other.name)", json: other.json) : other
     }
   }
-}
 
-extension ResultRecord {
   func write(to json: inout JSONText) {
     json.beginObject()
     json.field("url", url)

@@ -83,18 +83,7 @@ struct Summary: Equatable, Sendable {
     if failedForNow > 0 { return .failedForNow }
     return failedForGood + list.broken > 0 ? .failedForGood : .allDone
   }
-}
 
-extension FetchOutcome {
-  /// `status 404`, `timedOut stall`, `offline`.
-  var errorKind: String {
-    let code = error ?? "unknown"
-    if code == "status", let status { return "status \(status)" }
-    return reason.map { "\(code) \($0)" } ?? code
-  }
-}
-
-extension Summary {
   /// For people: two to four short lines.
   var text: String {
     var lines = [headline]
@@ -163,6 +152,15 @@ extension Summary {
       ("cancelled", cancelled), ("unchanged", unchanged), ("bytes", Int(bytes)),
     ]
     for (name, value) in counts { json.field(name, value) }
+  }
+}
+
+extension FetchOutcome {
+  /// `status 404`, `timedOut stall`, `offline`.
+  var errorKind: String {
+    let code = error ?? "unknown"
+    if code == "status", let status { return "status \(status)" }
+    return reason.map { "\(code) \($0)" } ?? code
   }
 }
 

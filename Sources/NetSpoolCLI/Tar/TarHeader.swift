@@ -28,11 +28,7 @@ struct TarHeader: Equatable {
   static func padded(_ bytes: Int64) -> Int64 { (bytes + 511) / 512 * 512 }
 
   static let end = [UInt8](repeating: 0, count: 2 * blockBytes)
-}
 
-// MARK: - Writing
-
-extension TarHeader {
   /// A single block, or three and more with a pax header.
   var bytes: [UInt8] {
     let place = Self.place(of: name)
@@ -104,11 +100,7 @@ extension TarHeader {
     for index in block.indices where !own.contains(index) { sum += Int64(block[index]) }
     return sum
   }
-}
 
-// MARK: - Reading
-
-extension TarHeader {
   enum Block: Equatable {
     case header(TarHeader)
     case end
