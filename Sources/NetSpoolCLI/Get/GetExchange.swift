@@ -56,7 +56,7 @@ struct GetExchange {
       let (title, file) = (target.fileName?.split(separator: "/").last, stream as? FileDownloadStream)
       operation.addDownloadStream(progress.tap(title.map(String.init) ?? "") { file?.resumedAt ?? 0 })
     }
-    if let limit = arguments.request.limitRate { operation.addDownloadStream(BrakeStream(ByteBrake(limit))) }
+    if let limit = arguments.request.limitRate { operation.addDownloadStream(ByteBrake(limit)) }
     operation.onAttempt { [isMute = options.isMute] _, error in
       let field = error.response?.headers["Retry-After"]
       guard !isMute, let field, Int64(field).map({ $0 >= Self.longPause }) ?? true else { return }

@@ -146,8 +146,8 @@ extension FetchCommand {
   }
 }
 
-/// `--limit-rate`: the bytes that all bodies together may have.
-final class ByteBrake: Sendable {
+/// `--limit-rate`: slows the operations it is added to by taking all their bodies together only so fast. Keeps nothing.
+final class ByteBrake: WatchingStream {
   private let tokens: Mutex<RateLimiter>
 
   init(_ rate: ByteSize) { tokens = Mutex(RateLimiter(perSecond: Double(rate.bytes))) }
@@ -155,14 +155,8 @@ final class ByteBrake: Sendable {
   func take(_ count: Int, now: Int64 = MonotonicTime.now) -> Int {
     tokens.withLock { $0.take(upTo: count, now: now) }
   }
-}
 
-/// Slows the operation it is added to by taking its body only as fast as the brake allows. Keeps nothing.
-struct BrakeStream: WatchingStream {
-  private let brake: ByteBrake
-
-  init(_ brake: ByteBrake) { self.brake = brake }
-  func write(_ bytes: RawSpan) -> WriteResult { .took(brake.take(bytes.byteCount)) }
+  func write(_ bytes: RawSpan) -> WriteResult { .took(take(bytes.byteCount)) }
 }
 
 /// The library's endings as the job counts them.

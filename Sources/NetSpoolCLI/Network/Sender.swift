@@ -159,7 +159,7 @@ final class Sender: Sendable {
     if let board {
       operation.addDownloadStream(TapStream(board, name: parcel.title) { file?.resumedAt ?? 0 })
     }
-    if let brake { operation.addDownloadStream(BrakeStream(brake)) }
+    if let brake { operation.addDownloadStream(brake) }
     // Behind the one that counts.
     if robots != nil { operation.addDownloadStream(RobotsStream()) }
   }
