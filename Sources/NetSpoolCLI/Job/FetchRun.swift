@@ -74,7 +74,7 @@ struct FetchRun {
       window: FetchJob.window(
         for: options.jobs, isBraked: options.request.limitRate != nil || options.pictures.maxSide != nil),
       budget: options.maxErrors ?? .unlimited, rate: options.rate,
-      hostRates: options.perHostRate.map(HostRates.init),
+      hostRates: options.perHostRate.map { HostRates(perSecond: $0.perSecond) },
       named: Set(options.sources.filter(URLText.looksLikeURL)))
   }
 

@@ -13,8 +13,6 @@ struct HostRates: Equatable, Sendable {
     self.hostsMax = hostsMax
   }
 
-  init(_ rate: RateLimiter) { self.init(perSecond: rate.perSecond) }
-
   /// The next time that is free for the host, which is taken by that.
   mutating func reserve(_ host: String, now: Int64) -> Int64 {
     var time = max(now, next[host] ?? now)
