@@ -53,13 +53,14 @@ struct ThawRun {
     let deadline = DispatchTime.now() + options.timeout.seconds
     let gate = Gate()
     var settings = try FrozenSettings(options.place, environment)
-    let secrets = secrets
+    var secrets = NetworkRequest.Headers()
+    for field in options.header { secrets.add(field.name, field.value ?? "") }
     settings.connection = { [options, environment] in
       options.connection.apply(to: &$0, environment)
       $0.allowsCredentialsInClear = options.inClear
     }
     settings.freezing.maySend = { gate.lets($0.id) }
-    if !options.header.isEmpty { settings.freezing.secrets = { secrets.only($0.secretFields) } }
+    if !options.header.isEmpty { settings.freezing.secrets = { [secrets] in secrets.only($0.secretFields) } }
     guard try FrozenHold.isThere(in: settings.directory) else { return nothing() }
     let hold = try FrozenHold(settings, console)
     defer { hold.close() }
@@ -72,12 +73,6 @@ struct ThawRun {
     for text in plan.notes { console.message("netspool: \(text)") }
     gate.open(plan.ready.map(\.id))
     return try send(plan, hold.engine, until: deadline)
-  }
-
-  private var secrets: NetworkRequest.Headers {
-    var headers = NetworkRequest.Headers()
-    for field in options.header { headers.add(field.name, field.value ?? "") }
-    return headers
   }
 
   private func nothing() -> JobStatus {
