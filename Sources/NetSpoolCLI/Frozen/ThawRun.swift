@@ -166,9 +166,7 @@ struct ThawPlan {
   /// A secret is for one origin: another one must never see it.
   private func clash(_ chosen: [FrozenOperation]) -> String? {
     for field in options.header {
-      let needy = chosen.filter { request in
-        request.secretFields.contains { $0.lowercased() == field.name.lowercased() }
-      }
+      let needy = chosen.filter { Self.needs($0, field) }
       let origins = Set(needy.map { URLText.origin($0.url) }).sorted()
       if origins.count > 1 {
         return
@@ -192,15 +190,14 @@ struct ThawPlan {
         "\(FrozenText.name(request)) needs \(FrozenText.list(needs)), which \(needs.count == 1 ? "is" : "are") not in "
         + "the store: \(FrozenAdvice.thaw(request, options.place))"
     }
-    for field in options.header where !isUsed(field) {
+    let all = ready + held.map(\.request)
+    for field in options.header where !all.contains(where: { Self.needs($0, field) }) {
       notes.append("no request needs --header \(field.name)")
     }
     return notes
   }
 
-  private func isUsed(_ field: HeaderField) -> Bool {
-    (ready + held.map(\.request)).contains { request in
-      request.secretFields.contains { $0.lowercased() == field.name.lowercased() }
-    }
+  private static func needs(_ request: FrozenOperation, _ field: HeaderField) -> Bool {
+    request.secretFields.contains { $0.lowercased() == field.name.lowercased() }
   }
 }
