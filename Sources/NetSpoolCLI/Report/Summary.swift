@@ -47,12 +47,16 @@ struct Summary: Equatable, Sendable {
     switch outcome.ending {
     case .cancelled: cancelled += 1
     case .done: countDone(outcome)
-    case .failed(let permanence):
-      count(permanence)
-      // Digests are no two alike.
-      let isDigest = outcome.error == NetworkError.Code.digestMismatch.description
-      countError(isDigest ? outcome.error ?? "" : outcome.errorKind)
+    case .failed(.forGood): failedForGood += 1
+    case .failed(.forNow): failedForNow += 1
+    case .failed(.local): failedLocally += 1
     }
+    guard case .failed = outcome.ending else { return }
+    // Digests are no two alike.
+    let isDigest = outcome.error == NetworkError.Code.digestMismatch.description
+    let kind = isDigest ? outcome.error ?? "" : outcome.errorKind
+    let isKnown = errors[kind] != nil || errors.count < Self.errorKindsMax
+    errors[isKnown ? kind : "other", default: 0] += 1
   }
 
   private mutating func countDone(_ outcome: FetchOutcome) {
@@ -62,19 +66,6 @@ struct Summary: Equatable, Sendable {
     bytes += outcome.bytes
     if outcome.source == .cache || outcome.source == .revalidated { hits += 1 }
     if outcome.source == .revalidated { revalidated += 1 }
-  }
-
-  private mutating func count(_ permanence: FetchOutcome.Permanence) {
-    switch permanence {
-    case .forGood: failedForGood += 1
-    case .forNow: failedForNow += 1
-    case .local: failedLocally += 1
-    }
-  }
-
-  mutating func countError(_ kind: String) {
-    let known = errors[kind] != nil || errors.count < Self.errorKindsMax
-    errors[known ? kind : "other", default: 0] += 1
   }
 
   /// The status that these numbers alone ask for.
