@@ -18,7 +18,9 @@ struct ReportMerge {
   ///   - merged: gets the lines that count, as they are.
   ///   - failed: gets those that are not done, as a list.
   func run(merged: OutputFile? = nil, failed: FailedWriter? = nil) throws(IOFailure) -> Totals {
-    try noteLastLines()
+    try eachLine { _, pull, number throws(IOFailure) in
+      if case .record(let record) = pull { try ledger.set(Self.key(record), number) }
+    }
     var totals = Totals()
     try eachLine { reader, pull, number throws(IOFailure) in
       totals.lines += 1
@@ -40,12 +42,6 @@ struct ReportMerge {
     try merged?.flush()
     try failed?.flush()
     return totals
-  }
-
-  private func noteLastLines() throws(IOFailure) {
-    try eachLine { _, pull, number throws(IOFailure) in
-      if case .record(let record) = pull { try ledger.set(Self.key(record), number) }
-    }
   }
 
   private func eachLine(_ body: (ResultsReader, ResultsReader.Pull, UInt32) throws(IOFailure) -> Void)
