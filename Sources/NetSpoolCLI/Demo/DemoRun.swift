@@ -16,9 +16,7 @@ final class DemoRun {
   private(set) var numbers = DemoNumbers()
 
   init(_ options: DemoCommand, environment: Environment, stop: StopSwitch, reactor: any Reactor) throws {
-    self.options = options
-    self.stop = stop
-    self.reactor = reactor
+    (self.options, self.stop, self.reactor) = (options, stop, reactor)
     // A cluster's shard variables are not meant for the demo.
     self.environment = Environment { ["NO_COLOR", "TMPDIR"].contains($0) ? environment[$0] : nil }
     console = .standardError(environment)

@@ -8,31 +8,27 @@ final class DemoTalk {
   private let isColoured: Bool
 
   init(isQuiet: Bool, isColoured: Bool) {
-    self.isQuiet = isQuiet
-    self.isColoured = isColoured
+    (self.isQuiet, self.isColoured) = (isQuiet, isColoured)
   }
 
-  func heading(_ text: String) { if !isQuiet { print("\n" + inBold(text)) } }
+  func heading(_ text: String) { if !isQuiet { print("\n" + styled(text, 1)) } }
   func note(_ text: String) { if !isQuiet { print("  \(text)") } }
 
   /// A failed check is shown even when quiet.
   func check(_ isTrue: Bool, _ text: String) {
     checks += 1
     if !isTrue { failures += 1 }
-    if !isTrue || !isQuiet { print("  \(isTrue ? inColour("ok", 32) : inColour("FAILED", 31))  \(text)") }
+    if !isTrue || !isQuiet { print("  \(isTrue ? styled("ok", 32) : styled("FAILED", 31))  \(text)") }
   }
-
-  func number(_ value: String, _ what: String) { print("  \(HumanText.padded(value, to: 12))  \(what)") }
 
   func print(_ line: String) {
     guard outputFailure == nil else { return }
     do throws(IOFailure) { try StandardOutput.write(Array("\(line)\n".utf8)) } catch { outputFailure = error }
   }
 
-  private func inBold(_ text: String) -> String { isColoured ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-
-  private func inColour(_ text: String, _ colour: Int) -> String {
-    isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
+  /// - Parameter code: of ECMA-48: 1 is bold, from 30 on are colours.
+  private func styled(_ text: String, _ code: Int) -> String {
+    isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
   }
 }
 
@@ -70,18 +66,17 @@ struct DemoNumbers {
   func print(_ talk: DemoTalk) {
     talk.heading("The fetches in numbers")
     let client = max(0, cpuSeconds - originSeconds)
-    talk.number(HumanText.count(lines), "lines in the lists")
-    talk.number(HumanText.count(fetched), "files fetched")
-    talk.number(HumanText.count(hits), "of them from the cache")
-    talk.number(HumanText.count(requests), "requests at the origin")
-    talk.number(
-      HumanText.bytes(bytes), "of bodies, \(HumanText.decimal(perSecond(Double(bytes) / 0x1p20))) MiB/s")
-    talk.number(
-      HumanText.rate(perSecond(Double(requests))), "requests per second, waits of the script included")
-    talk.number(
-      HumanText.decimal(client / Double(max(1, requests)) * 1e6),
-      "us of CPU per request, without the origin's")
-    talk.number(HumanText.bytes(ProcessUsage.residentBytesPeak), "resident at most, origin included")
+    let perRequest = HumanText.decimal(client / Double(max(1, requests)) * 1e6)
+    let rows = [
+      (HumanText.count(lines), "lines in the lists"), (HumanText.count(fetched), "files fetched"),
+      (HumanText.count(hits), "of them from the cache"),
+      (HumanText.count(requests), "requests at the origin"),
+      (HumanText.bytes(bytes), "of bodies, \(HumanText.decimal(perSecond(Double(bytes) / 0x1p20))) MiB/s"),
+      (HumanText.rate(perSecond(Double(requests))), "requests per second, waits of the script included"),
+      (perRequest, "us of CPU per request, without the origin's"),
+      (HumanText.bytes(ProcessUsage.residentBytesPeak), "resident at most, origin included"),
+    ]
+    for (value, what) in rows { talk.print("  \(HumanText.padded(value, to: 12))  \(what)") }
   }
 
   private func perSecond(_ amount: Double) -> Double { wallSeconds > 0 ? amount / wallSeconds : 0 }
