@@ -40,8 +40,11 @@ struct FetchRun {
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
     let isFresh = options.output.map(LandingFolder.isEmpty) ?? false
-    let folder = try makeFolder()
-    let tar = try makeTar(ledger)
+    let output = options.dryRun ? nil : options.output
+    let folder = try options.writesTar ? nil : output.map { try OutputFolder(path: $0) }
+    let tar =
+      try options.writesTar
+      ? output.map { try ShardedOutput($0, limit: options.shardSize, ledger) } : nil
     defer { tar?.close() }
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
     let named = try options.namesLate ? folder.map { try NamedFolder($0, plan.names) } : nil
@@ -129,16 +132,6 @@ struct FetchRun {
     if let sentence = NamedOutput.clash(outputs.map { NamedOutput($0.0, $0.1) } + [tar]) {
       throw Mistake(sentence)
     }
-  }
-
-  private func makeFolder() throws(IOFailure) -> OutputFolder? {
-    guard let path = options.output, !options.dryRun, !options.writesTar else { return nil }
-    return try OutputFolder(path: path)
-  }
-
-  private func makeTar(_ ledger: Ledger) throws -> ShardedOutput? {
-    guard let path = options.output, !options.dryRun, options.writesTar else { return nil }
-    return try ShardedOutput(path, limit: options.shardSize, ledger)
   }
 
   private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Mistake) -> FetchPlan.Options {
