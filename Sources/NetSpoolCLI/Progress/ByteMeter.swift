@@ -1,6 +1,6 @@
 /// A body on its way, as a user who waits for it sees it. Pure state: bytes and the time go in, rate and time left
 /// come out.
-struct ByteMeter: Equatable, Sendable {
+struct ByteMeter: Sendable {
   private(set) var bytes: Int64 = 0
   /// Nil when the server does not tell.
   private(set) var total: Int64?

@@ -1,5 +1,5 @@
 /// What the progress bar knows. Pure state: counts and the time go in, rates and the time left come out.
-struct ProgressMeter: Equatable, Sendable {
+struct ProgressMeter: Sendable {
   struct Counts: Equatable, Sendable {
     var finished = 0
     var failed = 0

@@ -1,11 +1,6 @@
 /// How fast a number has grown over the last ten seconds: steady enough to read, quick enough to trust. Pure.
-struct RateWindow: Equatable, Sendable {
-  private struct Sample: Equatable, Sendable {
-    let time: Int64
-    let amount: Int64
-  }
-
-  private var samples: [Sample] = []
+struct RateWindow: Sendable {
+  private var samples: [(time: Int64, amount: Int64)] = []
 
   private static let windowNanoseconds: Int64 = 10_000_000_000
   private static let sampleNanoseconds: Int64 = 1_000_000_000
@@ -15,7 +10,7 @@ struct RateWindow: Equatable, Sendable {
     if samples.count >= 2, now - samples[samples.count - 2].time < Self.sampleNanoseconds {
       samples.removeLast()
     }
-    samples.append(Sample(time: now, amount: amount))
+    samples.append((now, amount))
     while samples.count > 2, samples[1].time <= now - Self.windowNanoseconds { samples.removeFirst() }
   }
 
