@@ -80,11 +80,8 @@ final class FetchJob {
   init(
     plan: FetchPlan, settings: Settings, outputs: Outputs, counter: LineCounter? = nil, around: Surroundings
   ) {
-    self.counter = counter
-    self.plan = plan
-    self.around = around
-    self.outputs = outputs
-    self.settings = settings
+    (self.plan, self.settings, self.outputs) = (plan, settings, outputs)
+    (self.counter, self.around) = (counter, around)
     finished = FinishedFetches(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
     around.stop.onPress(drains: true, around.reactor.wake)

@@ -43,9 +43,7 @@ final class FetchPlan {
 
   /// - Parameter ledger: with the marks of `ResultsReader.markDone`, if the job is resumed.
   init(list: ListReader, ledger: Ledger, options: Options = Options()) {
-    self.list = list
-    self.ledger = ledger
-    self.options = options
+    (self.list, self.ledger, self.options) = (list, ledger, options)
     names = OutputNames(ledger: ledger, isProtected: options.isProtected)
   }
 

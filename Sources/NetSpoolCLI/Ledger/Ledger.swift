@@ -18,8 +18,7 @@ final class Ledger {
   ///     memory on many systems.
   ///   - framesMax: pages of 4 KiB held in memory; 512 by default.
   init(directory: String = "/var/tmp", framesMax: Int = 512) {
-    self.directory = directory
-    self.framesMax = framesMax
+    (self.directory, self.framesMax) = (directory, framesMax)
     pages = LedgerPages(slotCount: 16 * LedgerPages.pageSlots, framesMax: framesMax, directory: directory)
   }
 
@@ -111,8 +110,7 @@ struct LedgerPages: ~Copyable {
 
   /// - Parameter slotCount: a power of two, at least one page.
   init(slotCount: Int, framesMax: Int, directory: String) {
-    self.slotCount = slotCount
-    self.directory = directory
+    (self.slotCount, self.directory) = (slotCount, directory)
     frameCount = min(framesMax, slotCount / Self.pageSlots)
     words = [UInt64](repeating: 0, count: frameCount * Self.pageWords)
     pageOfFrame = Array(0..<frameCount)
@@ -190,8 +188,7 @@ struct Fingerprint: Hashable {
   }
 
   init(high: UInt64, low: UInt32) {
-    self.high = high
-    self.low = low
+    (self.high, self.low) = (high, low)
   }
 
   private static func hash(_ salt: UInt8, _ first: String, _ second: String) -> UInt64 {

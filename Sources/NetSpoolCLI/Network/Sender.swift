@@ -61,16 +61,13 @@ final class Sender: Sendable {
     _ engine: NetworkEngine, _ options: FetchCommand, _ gate: ImageGate?, book: CredentialBook,
     secrets: [HeaderField], board: TransferBoard?
   ) {
-    self.secrets = secrets
+    (self.engine, self.gate, self.book, self.secrets, self.board) = (engine, gate, book, secrets, board)
     redirectsMax = options.connection.redirectsMax
-    self.board = board
     // What is on its way into a tar has another name in each run.
     // A range of a file is no part of it that could grow.
     resumes = options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
-    self.engine = engine
-    self.gate = gate
     naming = options.names
     robots = options.robots ? RobotsGate(engine, agent: options.request.userAgent ?? "netspool") : nil
     isDetailed = options.results != nil || options.writesTar
@@ -79,7 +76,6 @@ final class Sender: Sendable {
     #endif
     attemptsMax = options.request.retries + 1
     digests = options.checksum
-    self.book = book
     certificate = options.connection.certificate
     brake = options.request.limitRate.map(ByteBrake.init)
   }

@@ -17,9 +17,7 @@ final class Console {
     isTerminal: Bool, size: @escaping () -> TerminalSize = { TerminalSize() },
     write: @escaping (String) -> Void
   ) {
-    self.isTerminal = isTerminal
-    measure = size
-    self.write = write
+    (self.isTerminal, measure, self.write) = (isTerminal, size, write)
   }
 
   /// The process's standard error. Its failures are ignored: there is no place left to tell them.

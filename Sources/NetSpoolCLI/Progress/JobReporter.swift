@@ -10,9 +10,7 @@ final class JobReporter {
   static let shownMax = 10
 
   init(console: Console, painter: ProgressPainter, isQuiet: Bool) {
-    self.console = console
-    self.painter = painter
-    self.isQuiet = isQuiet
+    (self.console, self.painter, self.isQuiet) = (console, painter, isQuiet)
   }
 
   func failed(_ item: FetchItem, _ outcome: FetchOutcome) {
@@ -39,13 +37,12 @@ final class JobReporter {
 
   private func show(_ text: String, _ shown: inout Int, _ what: String) {
     shown += 1
-    if shown <= Self.shownMax { note(text) }
+    if isQuiet { return }
+    if shown <= Self.shownMax { console.message(text) }
     if shown == Self.shownMax + 1 {
-      note("further \(what) are counted, not shown; --failed x.txt writes all of them to a file")
+      console.message("further \(what) are counted, not shown; --failed x.txt writes all of them to a file")
     }
   }
-
-  private func note(_ text: String) { if !isQuiet { console.message(text) } }
 }
 
 /// `--progress`: how much the tool says while it works.

@@ -20,10 +20,7 @@ final class ProgressPainter {
     style: ProgressMode.Style, console: Console, isColoured: Bool = false, board: TransferBoard? = nil,
     now: Int64
   ) {
-    self.board = board
-    self.style = style
-    self.console = console
-    self.isColoured = isColoured
+    (self.style, self.console, self.isColoured, self.board) = (style, console, isColoured, board)
     meter.update(ProgressMeter.Counts(), now: now)
     nextTick = interval.map { now + $0 }
   }

@@ -47,9 +47,7 @@ struct ResultRecord: Equatable, Sendable {
   ]
 
   init(url: String, output: String? = nil, outcome: Outcome) {
-    self.url = url
-    self.output = output
-    self.outcome = outcome
+    (self.url, self.output, self.outcome) = (url, output, outcome)
   }
 
   /// Nil for what was cancelled: it has no result yet.
