@@ -137,17 +137,13 @@ struct RateLimiter: Equatable, Sendable {
   /// `50`, `50/s`, `30/m` or `10/h`.
   init?(_ text: String) {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count <= 2, let (amount, unit) = splitAmount(String(parts[0])), unit.isEmpty else {
-      return nil
-    }
-    guard let seconds = Self.seconds(parts.count == 2 ? parts[1] : "s") else { return nil }
+    let units: [Substring: Double] = ["s": 1, "m": 60, "min": 60, "h": 3_600]
+    guard parts.count <= 2, let (amount, unit) = splitAmount(String(parts[0])), unit.isEmpty,
+      let seconds = units[parts.count == 2 ? parts[1] : "s"]
+    else { return nil }
     let perSecond = amount / seconds
     guard perSecond >= 1 / 86_400, perSecond <= 1e6 else { return nil }
     self.init(perSecond: perSecond)
-  }
-
-  private static func seconds(_ unit: Substring) -> Double? {
-    ["s": 1, "m": 60, "min": 60, "h": 3_600][unit]
   }
 
   /// Takes one start if there is one; else the nanoseconds until there will be.
