@@ -150,11 +150,8 @@ final class RobotsGate: Sendable {
   }
 
   private func tell(_ origin: String, _ rules: RobotsRules?) {
-    let waiting = origins.withLock { origins -> [(path: String, @Sendable (Verdict) -> Void)] in
-      defer { origins[origin] = .rules(rules) }
-      if case .asked(let waiting)? = origins[origin] { return waiting }
-      return []
-    }
+    let before = origins.withLock { $0.updateValue(.rules(rules), forKey: origin) }
+    guard case .asked(let waiting)? = before else { return }
     for (path, body) in waiting { body(Self.verdict(rules, path)) }
   }
 
