@@ -12,9 +12,7 @@ final class DemoFolder {
   subscript(_ name: String) -> String { "\(path)/\(name)" }
 
   func write(_ name: String, _ text: String) throws(IOFailure) -> String {
-    let file = try OutputFile.create(self[name])
-    try file.write(text.utf8)
-    try file.flush()
+    try WholeFile.write(Array(text.utf8), to: self[name], mode: 0o600)
     return self[name]
   }
 
