@@ -111,7 +111,8 @@ final class LineReader {
   private func takeRest() -> Pull {
     if finding != .same {
       defer { finding = .same }
-      drop()
+      // The beginning of a line whose end is not known is forgotten.
+      (start, scanned, isSkipping) = (filled, filled, false)
       return .touched(hasGrown: finding == .grown)
     }
     guard start < filled || isSkipping else { return .end }
@@ -124,9 +125,6 @@ final class LineReader {
     start = filled
     isSkipping = true
   }
-
-  /// Forgets the beginning of a line whose end is not known.
-  private func drop() { (start, scanned, isSkipping) = (filled, filled, false) }
 
   private func fill() throws(IOFailure) {
     moveHeldToFront()
