@@ -68,12 +68,8 @@ struct CacheKeeper {
 }
 
 extension NetworkEngine {
-  /// Opens the cache, or throws a sentence for people.
-  ///
-  /// - Parameters:
-  ///   - clock: milliseconds since 1970, instead of the system's.
-  ///   - console: hears of a cache that another process keeps for itself; it is tried again on the way. Without
-  ///     a console that is a failure too.
+  /// Opens the cache, or throws a sentence for people. A console hears of one that another process keeps for itself, which is
+  /// tried again on the way; without a console that is a failure too. The clock has milliseconds since 1970.
   func useCache(_ settings: CacheConfiguration, clock: (@Sendable () -> Int64)?, console: Console?)
     throws(StoreFailure)
   {

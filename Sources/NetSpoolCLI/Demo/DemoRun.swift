@@ -50,9 +50,7 @@ final class DemoRun {
 
   var stopped: JobStatus? { stop.status }
 
-  /// Runs a `fetch` as the command would do it.
-  ///
-  /// - Parameter hours: so much later than now, for the cache.
+  /// Runs a `fetch` as the command would do it, for the cache so many hours later than now.
   func fetch(_ list: String, _ more: [String] = [], hours: Int64 = 0) throws -> (
     status: JobStatus, summary: Summary
   ) {

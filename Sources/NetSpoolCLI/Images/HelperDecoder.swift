@@ -24,7 +24,6 @@ final class HelperDecoder: PictureDecoder {
   private let command: [String]
   private let state = Mutex(State())
 
-  /// - Parameter command: this program's own `decode-pictures` unless told otherwise.
   init(_ command: [String] = ["/proc/self/exe", DecodePicturesCommand.name]) {
     self.command = command
     setAside()

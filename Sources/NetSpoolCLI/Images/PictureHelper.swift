@@ -11,7 +11,6 @@ final class PictureHelper: Sendable {
   private let hasEnded = Atomic(false)
 
   /// Starts it, in a process group of its own: Ctrl-C is the job's alone.
-  /// - Parameter command: the program and its arguments.
   init(_ command: [String]) throws(IOFailure) {
     var ends: [Int32] = [0, 0]
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

@@ -29,11 +29,7 @@ struct FetchOutcome: Equatable, Sendable {
     /// This machine's disk, with the `errno`.
     case local(errno: Int32)
 
-    /// By what the library says of a code: `FailureTraits`.
-    ///
-    /// - Parameters:
-    ///   - status: the HTTP status, for the code `status`.
-    ///   - errno: the system's number, for what failed on this machine.
+    /// By what the library says of a code (`FailureTraits`), or the HTTP status for the code `status`.
     init(_ code: NetworkError.Code, status: Int? = nil, errno: Int32? = nil) {
       if code == .status {
         self = status.map(Self.mayPass) ?? true ? .forNow : .forGood

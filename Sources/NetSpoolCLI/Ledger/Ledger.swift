@@ -13,10 +13,7 @@ final class Ledger {
   private let framesMax: Int
   private var pages: LedgerPages
 
-  /// - Parameters:
-  ///   - directory: where the temporary file goes, should one be needed. Not `/tmp` by default, which is
-  ///     memory on many systems.
-  ///   - framesMax: pages of 4 KiB held in memory; 512 by default.
+  /// - Parameter directory: of the temporary file, should one be needed; not `/tmp`, which is memory on many systems.
   init(directory: String = "/var/tmp", framesMax: Int = 512) {
     (self.directory, self.framesMax) = (directory, framesMax)
     pages = LedgerPages(slotCount: 16 * LedgerPages.pageSlots, framesMax: framesMax, directory: directory)

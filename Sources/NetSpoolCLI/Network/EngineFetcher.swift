@@ -21,11 +21,7 @@ final class EngineFetcher: Fetcher {
 
   /// Throws `NetworkError` for settings that the library refuses, `StoreFailure` for a cache that cannot be used,
   /// and `IOFailure`.
-  /// - Parameters:
-  ///   - destination: where the bodies go, if they go to files.
-  ///   - cache: nil is none. Where it cannot be used a job goes on without it, unless the command line names it.
-  ///   - clock: the cache's.
-  ///   - console: hears what does not end the job.
+  /// - Parameter cache: where it cannot be used a job goes on without it, unless the command line names it.
   init(
     _ options: FetchCommand, _ destination: Destination?, cache: CacheConfiguration?,
     clock: (@Sendable () -> Int64)?, environment: Environment, board: TransferBoard?, console: Console

@@ -56,7 +56,6 @@ final class Sender: Sendable {
   #endif
   private let isDraining = Atomic(false)
 
-  /// - Parameter gate: with `--images-only`.
   init(
     _ engine: NetworkEngine, _ options: FetchCommand, _ gate: ImageGate?, book: CredentialBook,
     secrets: [HeaderField], board: TransferBoard?

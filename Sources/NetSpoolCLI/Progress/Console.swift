@@ -10,9 +10,7 @@ final class Console {
   private let measure: () -> TerminalSize
   private var bars: [String] = []
 
-  /// - Parameters:
-  ///   - size: the terminal's, asked at every redraw because windows change.
-  ///   - write: gets every piece of text.
+  /// - Parameter size: the terminal's, asked at every redraw because windows change.
   init(
     isTerminal: Bool, size: @escaping () -> TerminalSize = { TerminalSize() },
     write: @escaping (String) -> Void

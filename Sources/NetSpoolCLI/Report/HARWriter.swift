@@ -33,10 +33,7 @@ final class HARWriter: Sendable {
     state = Mutex(State(file: file))
   }
 
-  /// For an engine's `onEnd`.
-  /// - Parameters:
-  ///   - defaults: the engine's fields.
-  ///   - watch: has seen the heads, where there is one exchange at a time.
+  /// For an engine's `onEnd`, with its fields. A watch has seen the heads, where there is one exchange at a time.
   func record(_ defaults: NetworkRequest.Headers, _ watch: WireWatch? = nil)
     -> @Sendable (NetworkOperation, Result<NetworkResponse, NetworkError>, NetworkResponse.Metrics) -> Void
   {

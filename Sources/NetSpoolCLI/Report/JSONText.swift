@@ -67,7 +67,6 @@ struct JSONText {
     append(quoted: value)
   }
 
-  /// - Parameter value: JSON.
   mutating func field(_ name: String, raw value: [UInt8]) {
     key(name)
     bytes += value

@@ -14,9 +14,7 @@ struct ReportMerge {
     var unreadable = 0
   }
 
-  /// - Parameters:
-  ///   - merged: gets the lines that count, as they are.
-  ///   - failed: gets those that are not done, as a list.
+  /// Writes the lines that count to `merged`, as they are, and those that are not done to `failed`, as a list.
   func run(merged: OutputFile? = nil, failed: FailedWriter? = nil) throws(IOFailure) -> Totals {
     try eachLine { _, pull, number throws(IOFailure) in
       if case .record(let record) = pull { try ledger.set(Self.key(record), number) }

@@ -5,7 +5,6 @@ struct SampleName: Equatable {
   /// Without its dot; empty when the name has none.
   let ending: String
 
-  /// - Parameter name: a member's.
   init(_ name: String) {
     let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map(name.utf8.index(after:)) ?? name.startIndex
     let dot = name.utf8[start...].firstIndex(of: UInt8(ascii: "."))
