@@ -99,7 +99,11 @@ private struct PartChange {
   let entry: StoredResponse
   let askedAt: Microseconds
   var table = PartTable()
-  var new: [UInt64: [UInt8]] = [:]
+  private var new: [UInt64: [UInt8]] = [:]
+
+  init(cache: EngineCache, question: CacheQuestion, entry: StoredResponse, askedAt: Microseconds) {
+    (self.cache, self.question, self.entry, self.askedAt) = (cache, question, entry, askedAt)
+  }
 
   func bytes(_ range: Range<Int64>) -> [UInt8]? {
     cache.bytes(range, in: table, for: question, new: new)

@@ -21,6 +21,8 @@ final class EngineCache: Sendable {
     var egress = NetworkEngine.Egress.any
     /// Milliseconds since 1970.
     var now: @Sendable () -> Int64 = { WallClock.milliseconds }
+
+    init() {}
   }
 
   let settings: Settings
