@@ -118,7 +118,11 @@ extension Scheduler {
   private func hand(_ ending: consuming Ending, to recipient: NetworkOperation) {
     let outcome = (consume ending).outcome(for: recipient)
     if case .success(let answer) = outcome {
-      let isRepetition = recipient.loop.extras?.provided != nil && cacheSide.bridge.repeats(recipient, answer)
+      // Its user has been given these very bytes from the cache, and asked to hear of changes only.
+      let isRepetition =
+        recipient.loop.extras?.provided.map { provided in
+          recipient.sent.notifiesOnlyChanges && answer.body.hasSameBytes(as: provided)
+        } ?? false
       if isRepetition { recipient.shared.withLock { $0.isRepetition = true } }
       recipient.loop.extras?.provided = nil
       if answer.isUnchanged || isRepetition { context.tell(recipient, .notModified) }

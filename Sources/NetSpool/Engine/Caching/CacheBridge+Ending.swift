@@ -196,12 +196,4 @@ extension CacheBridge {
     operation.makeExtras().unwritten.append(cache.invalidate(targets, custom: custom))
     if method == .post { notePosted(operation, transfer, head, cache) }
   }
-
-  /// The user has been given these very bytes from the cache and asked to hear of changes only.
-  func repeats(_ recipient: NetworkOperation, _ answer: NetworkResponse) -> Bool {
-    guard let provided = recipient.loop.extras?.provided else { return false }
-    let request = recipient.sent
-    guard request.notifiesOnlyChanges else { return false }
-    return answer.body.hasSameBytes(as: provided)
-  }
 }
