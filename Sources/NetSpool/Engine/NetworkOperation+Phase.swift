@@ -147,16 +147,12 @@ struct OperationTable: ~Copyable {
   /// Returns those that match, collected first: the caller is about to end some of them.
   func all(where matches: (NetworkOperation) -> Bool = { _ in true }) -> [NetworkOperation] {
     var found: [NetworkOperation] = []
-    forEach { if matches($0) { found.append($0) } }
-    return found
-  }
-
-  func forEach(_ body: (NetworkOperation) -> Void) {
     var current = first
     while let operation = current {
       current = operation.loop.next
-      body(operation)
+      if matches(operation) { found.append(operation) }
     }
+    return found
   }
 }
 

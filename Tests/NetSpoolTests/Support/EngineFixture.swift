@@ -55,7 +55,7 @@ extension NetworkQueue {
   fileprivate var whereEverybodyIs: String {
     let (said, answered) = (Journal<String>(), DispatchSemaphore(value: 0))
     driver.performEverywhere { scheduler in
-      scheduler.operations.forEach { said.add("\($0.request.url): \($0.loop.phase)") }
+      scheduler.operations.all().forEach { said.add("\($0.request.url): \($0.loop.phase)") }
     } done: {
       answered.signal()
     }
