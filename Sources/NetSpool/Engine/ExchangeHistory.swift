@@ -124,7 +124,8 @@ extension NetworkOperation {
 }
 
 extension NetworkRequest {
-  fileprivate var hasBody: Bool {
-    if case .none = prepared { false } else { true }
-  }
+  var hasBody: Bool { if case .none = prepared { false } else { true } }
+
+  /// It asks for the rest of a body.
+  var isForRest: Bool { hasExtras && extra.resumes }
 }

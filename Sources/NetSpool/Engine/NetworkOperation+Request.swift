@@ -68,7 +68,7 @@ extension NetworkOperation {
   func becomeRest(_ rest: NetworkRequest) {
     shared.withLock { shared in
       shared.change(original) { request in
-        (request.headers, request.extra.resumes) = (rest.headers, rest.hasExtras && rest.extra.resumes)
+        (request.headers, request.extra.resumes) = (rest.headers, rest.isForRest)
       }
     }
     takeChange()

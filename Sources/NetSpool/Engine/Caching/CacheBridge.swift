@@ -98,7 +98,7 @@ struct CacheBridge {
       return asked
     }
     let method = history?.target.method ?? request.method
-    guard method == .get || method == .head, request.isWithoutBody else { return nil }
+    guard method == .get || method == .head, !request.hasBody, !request.isForRest else { return nil }
     return question(operation, request, method, cache).map { AskedCache(question: $0, found: nil) }
   }
 
@@ -191,13 +191,5 @@ extension NetworkOperation {
       defer { shared.asked = [] }
       return shared.asked.first
     }
-  }
-}
-
-extension NetworkRequest {
-  fileprivate var isWithoutBody: Bool {
-    guard hasExtras else { return true }
-    if case .none = extra.prepared { return !extra.resumes }
-    return false
   }
 }

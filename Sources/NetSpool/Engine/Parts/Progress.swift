@@ -52,11 +52,8 @@ extension LoopContext {
 
   /// The place at which the rest of a body begins that broke off before: its progress is that of the whole.
   private func bytesBefore(_ operation: NetworkOperation, _ transfer: Transfer) -> Int64 {
-    guard let head = transfer.exchange.head, head.status == 206, operation.sent.hasExtras,
-      operation.sent.extra.resumes
-    else { return 0 }
-    let place = head.headers.contentRange?.range
-    return place?.lowerBound ?? 0
+    guard let head = transfer.exchange.head, head.status == 206, operation.sent.isForRest else { return 0 }
+    return head.headers.contentRange?.range?.lowerBound ?? 0
   }
 }
 

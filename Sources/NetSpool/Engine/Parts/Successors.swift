@@ -25,7 +25,7 @@ final class Successors {
       return .withoutExpect
     }
     guard head.status >= 400 else { return needsOwnConnection(operation, transfer, head) ? .again : nil }
-    if head.status == 416, operation.sent.hasExtras, operation.sent.extra.resumes {
+    if head.status == 416, operation.sent.isForRest {
       let reason = "the server has no byte behind the part"
       return .fail(NetworkError(.resumeMismatch, reason: reason, sendState: .answered))
     }
