@@ -83,20 +83,16 @@ extension NetworkOperation {
 extension QueueDriver {
   /// What all loops know, each at its own moment; calls back on the last of them, or at once where none has begun.
   func snapshot(_ done: @escaping @Sendable (NetworkQueue.Snapshot) -> Void) {
-    let parts = Parts()
+    let origins = Mutex<[NetworkQueue.OriginSnapshot]>([])
     performEverywhere {
-      parts.origins.withLock { [snapshot = $0.snapshot()] in $0 += snapshot.origins }
+      origins.withLock { [snapshot = $0.snapshot()] in $0 += snapshot.origins }
     } done: { [self] in
-      let all = parts.origins.withLock { Dictionary($0.map { ($0.origin, $0) }) { $0.joined(by: $1) } }
+      let all = origins.withLock { Dictionary($0.map { ($0.origin, $0) }) { $0.joined(by: $1) } }
       let busiest = all.values.sorted { a, b in
         (a.running, a.waiting, b.origin) > (b.running, b.waiting, a.origin)
       }
       done(NetworkQueue.Snapshot(activity: activity, origins: busiest))
     }
-  }
-
-  private final class Parts: Sendable {
-    let origins = Mutex<[NetworkQueue.OriginSnapshot]>([])
   }
 }
 
