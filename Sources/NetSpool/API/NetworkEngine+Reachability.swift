@@ -26,8 +26,7 @@ extension NetworkEngine {
     watchReachability()
     if let current = reachabilityBoard.current { return current }
     // The loop has yet to look: what the kernel says.
-    let needsRoute =
-      home.map { OriginWatch.needsRoute($0.text, isSecure: $0.scheme == "https", handleSettings) } ?? true
+    let needsRoute = home.map { OriginWatch.needsRoute($0, handleSettings) } ?? true
     let link = (LinkReading.now() ?? .assumed).limited(to: interfaces)
     return Reachability(link, needsRoute: needsRoute, health: nil)
   }

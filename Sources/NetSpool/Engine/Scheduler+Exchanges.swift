@@ -170,7 +170,7 @@ extension Scheduler {
     loop.assertOnLoop()
     for transfer in seats.running where transfer.isConnecting {
       guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
-        OriginWatch.needsRoute(origin, operation.engine.handleSettings)
+        OriginWatch.needsRoute(origin.pieces, operation.engine.handleSettings)
       else { continue }
       connectAgain(operation, transfer)
     }

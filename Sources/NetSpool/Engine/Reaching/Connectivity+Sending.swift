@@ -6,7 +6,7 @@ extension Connectivity {
     guard begin(), let origin = try? origins.find(url).origin else { return true }
     if let watch = known(origin, engine.handleSettings) { return maySend(watch) }
     return link.limited(to: engine.interfaces).isRouted
-      || !OriginWatch.needsRoute(origin, engine.handleSettings)
+      || !OriginWatch.needsRoute(origin.pieces, engine.handleSettings)
   }
 
   /// Has something wait until there is use in sending there: till the next turn when there is now. Meanwhile the origin is
@@ -58,7 +58,7 @@ extension Connectivity {
   func blamingNetwork(_ failure: NetworkError, _ operation: NetworkOperation) -> NetworkError {
     guard failure.mayBeOffline, let origin = operation.loop.origin,
       !linkNow.limited(to: operation.engine.interfaces).isRouted,
-      OriginWatch.needsRoute(origin, operation.engine.handleSettings)
+      OriginWatch.needsRoute(origin.pieces, operation.engine.handleSettings)
     else { return failure }
     var offline = failure
     offline.code = .offline
@@ -106,7 +106,7 @@ extension Connectivity {
   /// The interface that an exchange's connections are bound to; nil: any, or this machine itself.
   func interface(for operation: NetworkOperation, at origin: Origin) -> String? {
     guard let rule = operation.engine.interfaces,
-      OriginWatch.needsRoute(origin, operation.engine.handleSettings)
+      OriginWatch.needsRoute(origin.pieces, operation.engine.handleSettings)
     else { return nil }
     return rule.best(of: begin() ? linkNow : .assumed) ?? rule.patterns.first
   }

@@ -40,7 +40,7 @@ final class OriginWatch {
     origin.users += 1
     self.settings = settings
     text = origin.text
-    needsRoute = Self.needsRoute(origin, settings)
+    needsRoute = Self.needsRoute(origin.pieces, settings)
   }
 
   deinit { origin.users -= 1 }
@@ -48,15 +48,11 @@ final class OriginWatch {
   var isAwaited: Bool { !(waiters.isEmpty && routeWaiters.isEmpty) }
 
   /// True if anything but this machine is needed to get there.
-  static func needsRoute(_ origin: Origin, _ settings: HandleSettings) -> Bool {
-    needsRoute(origin.text, isSecure: origin.isSecure, settings)
-  }
-
-  /// The same by the origin's text alone: `scheme://host[:port]`.
-  static func needsRoute(_ origin: String, isSecure: Bool, _ settings: HandleSettings) -> Bool {
-    let proxy = settings.proxy(isSecure: isSecure)?.url
-    let place = proxy.map { "http://" + ($0.split(separator: "/").last.map(String.init) ?? "") } ?? origin
-    guard let pieces = (try? URLParser.parse(place))?.pieces.origin else { return true }
-    return proxy == nil ? !settings.way.isLoopback(pieces) : !pieces.isLoopback
+  static func needsRoute(_ origin: URLPieces.Origin, _ settings: HandleSettings) -> Bool {
+    guard let proxy = settings.proxy(isSecure: origin.scheme == "https")?.url else {
+      return !settings.way.isLoopback(origin)
+    }
+    let place = try? URLParser.parse("http://\(proxy.split(separator: "/").last ?? "")")
+    return place?.pieces.origin.isLoopback != true
   }
 }
