@@ -131,13 +131,6 @@ struct AdmissionQueue<Element> {
     }
   }
 
-  mutating func leaveRings(_ origin: OriginID) {
-    for priority in NetworkRequest.Priority.allCases {
-      let lane = ReadyRings.lane(origin.rawValue, priority)
-      if rings[lane].isReady { rings.leave(lane, isResolved: origins[Int(origin.rawValue)].isResolved) }
-    }
-  }
-
   /// Adds an element behind, or before, all others of its origin and class.
   /// - Parameter goesFirst: it comes before all others of its class, also at other origins, but for those that went first
   ///   before it.
@@ -211,7 +204,9 @@ struct AdmissionQueue<Element> {
     if previous == noIndex { ends.head = index } else { nodes[previous].next = index }
     if next == noIndex { ends.tail = index } else { nodes[next].previous = index }
     rings[lane] = ends
-    didLink(lane)
+    if waitingByClass[Int(lane & 3)] == 0 { turns.didArrive(ReadyRings.priority(of: lane)) }
+    waitingByClass[Int(lane & 3)] += 1
+    refresh(lane: lane)
   }
 
   private mutating func unlink(_ index: UInt32) {
@@ -224,12 +219,6 @@ struct AdmissionQueue<Element> {
     guard ends.isEmpty else { return }
     refresh(lane: lane)
     rings[lane].goesFirst = false
-  }
-
-  private mutating func didLink(_ lane: UInt32) {
-    if waitingByClass[Int(lane & 3)] == 0 { turns.didArrive(ReadyRings.priority(of: lane)) }
-    waitingByClass[Int(lane & 3)] += 1
-    refresh(lane: lane)
   }
 }
 
@@ -286,13 +275,13 @@ extension AdmissionQueue {
   mutating func markResolved(_ origin: OriginID) {
     let slot = checked(origin)
     guard !origins[slot].isResolved else { return }
-    leaveRings(origin)
+    let first = ReadyRings.lane(origin.rawValue, .low)
+    for lane in first..<first + 4 where rings[lane].isReady { rings.leave(lane, isResolved: false) }
     origins[slot].isResolved = true
     if origins[slot].running > 0 { unresolvedRunning -= 1 }
     refresh(origin)
   }
 
-  func limit(of origin: OriginID) -> Int { origins[checked(origin)].limit }
   func running(at origin: OriginID) -> Int { origins[checked(origin)].running }
   func waiting(at origin: OriginID) -> Int { origins[checked(origin)].waiting }
 
