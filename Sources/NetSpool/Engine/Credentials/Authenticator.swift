@@ -24,16 +24,15 @@ struct Authenticator {
     _ plan: Exchange.Plan,
     own: Headers
   ) throws(NetworkError) -> Headers {
-    guard let scheme = credential.scheme, let origin = operation.loop.origin else { return Headers() }
-    let fields: Headers
+    guard var scheme = credential.scheme, let origin = operation.loop.origin else { return Headers() }
+    var account = credential
     if case .provider(let provider) = scheme {
       let held = provider.held(for: origin.text)
       if held.generation > 0 { operation.makeHistory().authentication.generation = held.generation }
-      guard let given = held.credential, let scheme = given.scheme else { return Headers() }
-      fields = self.fields(scheme, operation.place(of: given), at: origin, request, plan, own)
-    } else {
-      fields = self.fields(scheme, operation.place(of: credential), at: origin, request, plan, own)
+      guard let given = held.credential, let kind = given.scheme else { return Headers() }
+      (account, scheme) = (given, kind)
     }
+    let fields = self.fields(scheme, operation.place(of: account), at: origin, request, plan, own)
     try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
     // What others have learned meanwhile says nothing about what this request carried when it was refused.
     if fields.isBasic { operation.makeHistory().authentication.sent.basic = true }
