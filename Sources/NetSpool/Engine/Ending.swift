@@ -189,8 +189,6 @@ extension Scheduler {
   }
 }
 
-// MARK: With what is stored, and once it is
-
 /// Something that a store does for an answer, and that may wait for the disk.
 struct StoreDuty: Sendable {
   typealias Job = @Sendable (_ done: @escaping @Sendable () -> Void) -> Void

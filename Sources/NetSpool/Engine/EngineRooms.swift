@@ -208,8 +208,6 @@ struct EngineSeats: ~Copyable, Sendable {
   }
 }
 
-// MARK: Counting
-
 /// Counts of what each engine has taken. Any thread.
 struct EngineCounters: Sendable {
   let deliveries = BudgetCounter()

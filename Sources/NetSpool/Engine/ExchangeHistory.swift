@@ -39,7 +39,7 @@ final class ExchangeHistory {
   /// How far the bodies of earlier attempts had come when that was told: who looks on sees nothing go back.
   var delivered: (received: Int64, sent: Int64) = (0, 0)
   /// The time that it has waited for names.
-  private(set) var lookupTime: Microseconds = 0
+  var lookupTime: Microseconds = 0
   /// Since when it waits for its next slot.
   var waitingSince: Microseconds = 0
   /// When the first exchange began; 0: it has not.
@@ -63,12 +63,6 @@ final class ExchangeHistory {
   /// What is asked for is what the request says, whatever else there is to remember.
   func asksWhatItSays(_ request: NetworkRequest) -> Bool {
     redirects == nil && authentication.credential == nil && target.url == request.url
-  }
-
-  /// The name is known, or the operation waits for it no more; the time counts against the total.
-  func didWaitForName(_ time: Microseconds) {
-    lookupTime += time
-    spent += time
   }
 
   /// Where a redirecting answer leads; throws why it is not followed.

@@ -27,7 +27,7 @@ final class Origin {
   let isSecure: Bool
   /// On this machine, where no third party reads along.
   let isLoopback: Bool
-  let hasTrailingDot: Bool
+  var hasTrailingDot: Bool { pieces.host.hasSuffix(".") }
   /// Of a secure one.
   var proof = RefusedProof()
   /// How its challenges are answered, by credential.
@@ -45,7 +45,6 @@ final class Origin {
     name = OriginName(pieces)
     isSecure = pieces.scheme == "https"
     isLoopback = pieces.isLoopback
-    hasTrailingDot = pieces.host.hasSuffix(".")
     self.id = id
     self.sizing = sizing
     self.limit = limit

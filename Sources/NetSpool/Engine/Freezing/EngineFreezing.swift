@@ -48,8 +48,6 @@ final class EngineFreezing: Sendable {
   }
 }
 
-// MARK: Managing
-
 /// Looking at an engine's frozen requests, and deciding about them. Any thread.
 extension EngineFreezing {
   var records: [(id: FrozenID, record: FrozenRecord)] {

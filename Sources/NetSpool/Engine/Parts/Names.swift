@@ -178,7 +178,9 @@ final class Names {
   /// Ends the wait of an operation; a name that no operation waits for is not asked for.
   func leave(_ operation: NetworkOperation, _ wait: Wait) {
     if let failure = wait.failure { operation.makeExtras().nameFailure = failure }
-    operation.makeHistory().didWaitForName(MonotonicClock.now - wait.since)
+    let (history, time) = (operation.makeHistory(), MonotonicClock.now - wait.since)
+    history.lookupTime += time
+    history.spent += time
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
       name.waiting?.isEmpty ?? true
     else { return }

@@ -17,7 +17,7 @@ final class OriginWatch {
   let key: Key
   let settings: HandleSettings
   /// `scheme://host[:port]`
-  let text: String
+  var text: String { origin.text }
   /// False for an origin, or a proxy, on this machine.
   let needsRoute: Bool
   var health = OriginHealth()
@@ -39,7 +39,6 @@ final class OriginWatch {
     self.origin = origin
     origin.users += 1
     self.settings = settings
-    text = origin.text
     needsRoute = Self.needsRoute(origin.pieces, settings)
   }
 
