@@ -166,9 +166,7 @@ extension NetworkEngine {
 
   /// Calls back with what becomes of requests whose operations ended with an earlier process; also now, for what is
   /// waiting to be told. Opens the store with default settings if the engine has none yet.
-  func onThawed(
-    tag: String?, _ handler: @escaping EngineFreezing.ThawHandler
-  ) throws(NetworkError) {
+  func onThawed(tag: String?, _ handler: @escaping EngineFreezing.ThawHandler) throws(NetworkError) {
     let freezing = try freezingOrDefault()
     freezing.add(tag, handler)
     freezing.freezer.dispatch { [self] in $0.offerEndings(to: self) }

@@ -12,8 +12,7 @@ final class Freezer: Sendable {
     var policy = FrozenPolicy.standard
     var limits = FrozenLimits()
     var now: @Sendable () -> FrozenMoment = {
-      FrozenMoment(
-        wall: WallClock.microseconds, monotonic: BootClock.now, boot: BootIdentifier.current.first)
+      FrozenMoment(wall: WallClock.microseconds, monotonic: BootClock.now, boot: BootIdentifier.current.first)
     }
   }
 
@@ -94,9 +93,7 @@ final class Freezer: Sendable {
 
   /// An engine leaves. With the last one the store closes, once nothing of it is on its way.
   func leave() {
-    let isLast = directory.freezer.withLock { _ in
-      users.subtract(1, ordering: .relaxed).newValue == 0
-    }
+    let isLast = directory.freezer.withLock { _ in users.subtract(1, ordering: .relaxed).newValue == 0 }
     if isLast { dispatch { _ in } }
   }
 

@@ -17,9 +17,7 @@ extension FrozenSender {
   }
 
   /// Operations end, and when all their handlers have returned, the ending need not be kept any more.
-  private func tell(
-    _ ending: Ending, _ operations: [NetworkOperation], _ outcome: NetworkOperation.Outcome
-  ) {
+  private func tell(_ ending: Ending, _ operations: [NetworkOperation], _ outcome: NetworkOperation.Outcome) {
     undelivered[ending] = operations.first?.engine
     let freezer = freezer
     let countdown = Countdown(operations.count) { freezer.dispatch { $0.didTell(ending) } }
@@ -41,9 +39,7 @@ extension FrozenSender {
     for operation in waiting[id]?.operations ?? [] {
       operation.perform { $0.didAttempt(operation, record, failure, answer) }
     }
-    guard let failure, failure.sendState == .notSent, let engine,
-      !engine.isClosedToNew
-    else { return }
+    guard let failure, failure.sendState == .notSent, let engine, !engine.isClosedToNew else { return }
     didNotGetThrough(id, engine, record.request.url, failure)
   }
 
@@ -152,8 +148,7 @@ extension FrozenSender {
     _ done: @escaping () -> Void
   ) {
     let lateAt = MonotonicClock.now + deadline.microseconds + Self.patience
-    leaving.append(
-      Leaving(isMeant: isMeant, awaitsHandlers: awaitsHandlers, lateAt: lateAt, done: done))
+    leaving.append(Leaving(isMeant: isMeant, awaitsHandlers: awaitsHandlers, lateAt: lateAt, done: done))
   }
 
   private static let patience = 2 * Microseconds.second

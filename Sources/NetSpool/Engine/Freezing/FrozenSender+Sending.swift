@@ -178,9 +178,7 @@ extension FrozenSender: FrozenSpoolOwner {
 
 extension FrozenRequest {
   /// An exchange, ready to be sent: the spool alone repeats it.
-  fileprivate func attempt(
-    body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets
-  ) -> NetworkRequest {
+  fileprivate func attempt(body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets) -> NetworkRequest {
     var request = NetworkRequest(url: url, method: method)
     request.headers = headers + secrets.keeping { field in secretFields.contains { field.isNamed($0) } }
     request.coalesces = false

@@ -71,8 +71,7 @@ final class FrozenSender {
 
   init(_ freezer: Freezer) {
     self.freezer = freezer
-    let world = FrozenSpool.World(
-      now: freezer.settings.now, random: { .random(in: 0..<1) })
+    let world = FrozenSpool.World(now: freezer.settings.now, random: { .random(in: 0..<1) })
     spool = FrozenSpool(
       freezer.store, policy: freezer.settings.policy, limits: freezer.settings.limits, world: world)
     spool.owner = self

@@ -108,17 +108,13 @@ extension FrozenSpool {
   func setOffline() { scheduler.setOffline() }
 
   /// There is a network again: what waits goes, lane by lane.
-  func thaw() {
-    scheduler.thaw(at: world.now().monotonic, random: world.random)
-  }
+  func thaw() { scheduler.thaw(at: world.now().monotonic, random: world.random) }
 
   /// This one need not wait: it was only to be found out whether it may be sent.
   func release(_ id: FrozenID) { scheduler.release(id, at: world.now().monotonic) }
 
   /// There may be use in sending this one now; its lane goes on with it.
-  func wake(_ id: FrozenID) {
-    scheduler.wake(id, at: world.now().monotonic, random: world.random())
-  }
+  func wake(_ id: FrozenID) { scheduler.wake(id, at: world.now().monotonic, random: world.random()) }
 
   /// Before the store is closed: nothing more is sent, and the attempts on their way are given back to their lanes,
   /// so that the next process does not take this one's end for a crash. `sendState`: how much of each has left.

@@ -30,9 +30,7 @@ extension FrozenSpool {
 
   /// The attempt that `FrozenSpoolOwner.send` began is over. `headers`, `body`: of its answer.
   /// Nothing happens when the request is dead or done meanwhile.
-  func didEnd(
-    _ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []
-  ) {
+  func didEnd(_ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []) {
     guard let travelling = travelling[id], travelling.step == nil, travelling.record.state == .inFlight else {
       return
     }
@@ -40,9 +38,7 @@ extension FrozenSpool {
   }
 
   /// Asks the machine, and has its answer written. One that waits is read from the store for that.
-  func advance(
-    _ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []
-  ) {
+  func advance(_ id: FrozenID, _ event: FrozenEvent, headers: Headers = Headers(), body: [UInt8] = []) {
     guard travelling[id]?.step == nil else { return }
     let now = world.now()
     do throws(NetworkError) {
@@ -173,9 +169,7 @@ extension FrozenSpool {
       if isUnwanted, self.failure == nil { advance(id, .cancelled) }
       return
     }
-    if case .launch = step, let record = travelling[id]?.record {
-      return giveUpDamaged(id, record)
-    }
+    if case .launch = step, let record = travelling[id]?.record { return giveUpDamaged(id, record) }
     if failure.code == .storeCorrupt { return lose(id, failure) }
     travelling[id] = nil
   }

@@ -33,20 +33,16 @@ extension Scheduler {
   }
 
   private func submission(
-    of operation: NetworkOperation, _ request: NetworkRequest, origin: String,
-    _ freezing: EngineFreezing
+    of operation: NetworkOperation, _ request: NetworkRequest, origin: String, _ freezing: EngineFreezing
   ) -> FrozenSender.Submission {
     let own = request.extra
     let keyField = freezing.configuration.idempotencyKeyField ?? ""
     let credential = operation.account(request)
     var frozen = FrozenRequest(
       method: request.method, url: operation.loop.history?.target.url ?? request.url,
-      key: request.givenKey ?? IdempotencyKey(),
-      lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
+      key: request.givenKey ?? IdempotencyKey(), lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers
-    for name in [IdempotencyKey.fieldName, keyField] where !name.isEmpty {
-      headers.remove(name: name)
-    }
+    for name in [IdempotencyKey.fieldName, keyField] where !name.isEmpty { headers.remove(name: name) }
     frozen.setHeaders(headers) { operation.engine.fieldMeaning.isSecret($0) }
     frozen.secretFields += (credential?.fieldNames ?? []).filter { !headers.contains($0) }
     frozen.keyField = keyField
