@@ -38,9 +38,7 @@ final class LoopWatch: Sendable {
   }
 
   /// The loop's thread: it has something to do, or nothing any more.
-  func becomes(busy isBusy: Bool) {
-    busySince.store(isBusy ? MonotonicClock.now : 0, ordering: .relaxed)
-  }
+  func becomes(busy isBusy: Bool) { busySince.store(isBusy ? MonotonicClock.now : 0, ordering: .relaxed) }
 
   /// True when it was too long.
   @inline(__always)

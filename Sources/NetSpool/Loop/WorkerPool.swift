@@ -104,8 +104,7 @@ final class Worker: Sendable {
   private func pool(of device: UInt64) -> WorkerPool {
     state.withLock { state in
       if let pool = state.pools[device] { return pool }
-      let pool = WorkerPool(
-        threadsMax: threadsMax, counter: budgets.counter(of: device), notify: notify)
+      let pool = WorkerPool(threadsMax: threadsMax, counter: budgets.counter(of: device), notify: notify)
       if state.isStopped { pool.close() } else { state.pools[device] = pool }
       return pool
     }
@@ -121,8 +120,7 @@ final class Worker: Sendable {
   /// Runs `job` on a worker thread, after all earlier jobs of its lane, then `completion` on the loop
   /// thread with what it returned. After `stop()` the caller runs the job itself: nothing is ever dropped.
   func run<Result: Sendable>(
-    on lane: Lane, _ job: @escaping @Sendable () -> Result,
-    completion: @escaping @Sendable (Result) -> Void
+    on lane: Lane, _ job: @escaping @Sendable () -> Result, completion: @escaping @Sendable (Result) -> Void
   ) {
     pool(of: lane.device).submit(lane) {
       let result = job()

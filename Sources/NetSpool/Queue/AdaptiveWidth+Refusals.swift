@@ -32,8 +32,7 @@ extension AdaptiveWidth {
 
   func load(_ since: Int64, _ now: Int64) -> RefusalTrial.Load {
     let isEased = goodput.isEased(by: pace?.interval, now) != false && pace?.isEased ?? (width == 1)
-    return RefusalTrial.Load(
-      isEased: isEased && since >= narrowedAt, isPaced: pace != nil, running: running)
+    return RefusalTrial.Load(isEased: isEased && since >= narrowedAt, isPaced: pace != nil, running: running)
   }
 
   /// As wide as before they began, and on from there.

@@ -82,9 +82,7 @@ struct DependencyGraph<Operation: Sendable>: Sendable {
     private var seen: Set<UInt64> = []
     private var last: UInt64
 
-    init(from start: UInt64, _ edges: @escaping (Node) -> Set<UInt64>) {
-      (last, self.edges) = (start, edges)
-    }
+    init(from start: UInt64, _ edges: @escaping (Node) -> Set<UInt64>) { (last, self.edges) = (start, edges) }
 
     /// Nil when it has been everywhere.
     mutating func next(in nodes: [UInt64: Node]) -> UInt64? {

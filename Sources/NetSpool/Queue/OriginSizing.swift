@@ -54,9 +54,7 @@ struct OriginSizing: Sendable {
   /// True if events change the limit.
   var isAdaptive: Bool { sizing == .adaptive }
 
-  mutating func apply(_ event: Event, now: Int64) {
-    adaptive.apply(event, now: now)
-  }
+  mutating func apply(_ event: Event, now: Int64) { adaptive.apply(event, now: now) }
 
   /// How many may run now; 0 until the time of `holdUntil`. Ask again after every event.
   func limit(at now: Int64) -> Int {
@@ -75,9 +73,7 @@ struct OriginSizing: Sendable {
 
   /// Nothing new may start before this time, because the origin asked for it or allows so many in a time; nil
   /// when it did not, or the sizing is not `.adaptive`. Ask for the limit again then.
-  var holdUntil: Int64? {
-    isAdaptive && adaptive.holdUntil > .min ? adaptive.holdUntil : nil
-  }
+  var holdUntil: Int64? { isAdaptive && adaptive.holdUntil > .min ? adaptive.holdUntil : nil }
 }
 
 /// When an origin was held because it had asked for quiet. Times are microseconds of any clock that does not go back.

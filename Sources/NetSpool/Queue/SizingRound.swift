@@ -119,9 +119,7 @@ struct Goodput: Sendable {
   }
 
   /// Microseconds between starts by which less than a sixteenth of what the origin has given is asked: too few to learn from.
-  var longestInterval: Int64 {
-    most >= 4 ? Int64(16 * Double(Self.spanMicroseconds) / most) : .max
-  }
+  var longestInterval: Int64 { most >= 4 ? Int64(16 * Double(Self.spanMicroseconds) / most) : .max }
 
   private mutating func turn(_ now: Int64) {
     guard spanBegin > .min else { return spanBegin = now }
