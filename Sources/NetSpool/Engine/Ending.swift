@@ -212,9 +212,7 @@ extension Scheduler {
       if let next { return .next(next) }
     }
     unregister(operation)
-    guard operation.streamsAnswer else {
-      return .end(Ending(response))
-    }
+    guard operation.streamsAnswer else { return .end(Ending(response)) }
     for recipient in operation.recipients { sinks.makeSinks(of: recipient, for: operation) }
     guard operation.loop.extras?.fanout != nil, response.head.status < 300 else {
       return .end(Ending(response))

@@ -79,8 +79,7 @@ struct EngineRooms {
 
   /// Operations that wait for streams may have room by now.
   mutating func lookAtStreams() {
-    for (id, room) in rooms
-    where room.waitsForStreams && room.places(streamsMax) > 0 && !freed.contains(id) {
+    for (id, room) in rooms where room.waitsForStreams && room.places(streamsMax) > 0 && !freed.contains(id) {
       freed.append(id)
     }
   }

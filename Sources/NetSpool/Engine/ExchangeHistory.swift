@@ -77,9 +77,7 @@ final class ExchangeHistory {
     let hop = try RedirectDecision.hop(
       status: status, method: target.method, hasBody: request.hasBody && target.keepsBody, from: current,
       to: next, history: history, policy: policy, setsCookie: setsCookie)
-    if hop.keepsBody, !request.prepared.canReplay {
-      throw RedirectDecision.refused(.body, status)
-    }
+    if hop.keepsBody, !request.prepared.canReplay { throw RedirectDecision.refused(.body, status) }
     return hop
   }
 

@@ -82,9 +82,7 @@ extension NetworkEngine {
   }
 
   /// On the loop, as for the operations themselves; where there is none any more, here.
-  func endFollowUps(
-    _ failure: NetworkError, where matches: @escaping @Sendable (NetworkOperation) -> Bool
-  ) {
+  func endFollowUps(_ failure: NetworkError, where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
     if followUps.isEmpty { return }
     let end: @Sendable () -> Void = { [self] in followUps.end(with: failure, where: matches) }
     if !perform({ _ in end() }) { end() }

@@ -39,9 +39,7 @@ extension NetworkOperation {
   }
 
   /// Loop thread: sending it twice changes nothing.
-  var mayRepeat: Bool {
-    (loop.history?.target.method ?? sent.method).isSafe && sent.prepared.canReplay
-  }
+  var mayRepeat: Bool { (loop.history?.target.method ?? sent.method).isSafe && sent.prepared.canReplay }
 
   /// Loop thread: what others have made of the request so far counts from now on.
   func takeChange() { loop.change = shared.withLock { $0.changed } }

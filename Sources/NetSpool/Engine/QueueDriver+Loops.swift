@@ -26,9 +26,7 @@ extension QueueDriver {
     return number(of: pieces.origin.text.utf8.span)
   }
 
-  private func number(of origin: Span<UInt8>) -> Int {
-    Int(Checksum.of(origin) % UInt64(loops.count))
-  }
+  private func number(of origin: Span<UInt8>) -> Int { Int(Checksum.of(origin) % UInt64(loops.count)) }
 
   /// Frozen requests keep the order in which they were enqueued whatever their origins: one loop hands them to the store.
   func number(for operation: NetworkOperation) -> Int {

@@ -41,9 +41,7 @@ final class ReconnectPause: FollowUp {
     if let failure { throw failure }
   }
 
-  func end(with failure: NetworkError) {
-    ended.give(failure.about(operation.request.url))
-  }
+  func end(with failure: NetworkError) { ended.give(failure.about(operation.request.url)) }
 
   func changePriority(to priority: NetworkRequest.Priority) {}
 }

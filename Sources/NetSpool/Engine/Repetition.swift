@@ -19,8 +19,7 @@ struct Repetition {
     }
     guard let origin = operation.loop.origin else { return nil }
     let attempt = FailedAttempt(
-      cause: cause, number: attempts,
-      method: history?.target.method ?? request.method,
+      cause: cause, number: attempts, method: history?.target.method ?? request.method,
       isKeyed: request.idempotencyKey != nil,
       isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)
         && request.prepared.canReplay,

@@ -111,9 +111,7 @@ extension Scheduler {
   private func leave(_ leader: NetworkOperation, _ operation: NetworkOperation) {
     guard !operation.loop.hasSinks else { return }
     move(operation, to: .paused)
-    if leader.loop.isDetached, leader.loop.waitersLeft == 0 {
-      endExchange(leader, NetworkError(.cancelled))
-    }
+    if leader.loop.isDetached, leader.loop.waitersLeft == 0 { endExchange(leader, NetworkError(.cancelled)) }
   }
 
   /// Leaves the exchange to the operations that wait for it, as when its user had gone; its streams may have got some of

@@ -199,9 +199,7 @@ extension Scheduler {
     for transfer in seats.running.filter({ $0.dawdles(now: now) }) where transfer.leaveBody() {
       completed(transfer, code: MultiHandle.writeFailed)
     }
-    for transfer in seats.running where transfer.exchange.speaksHTTP2 {
-      transfer.endIfSentInVain(now: now)
-    }
+    for transfer in seats.running where transfer.exchange.speaksHTTP2 { transfer.endIfSentInVain(now: now) }
     // Those that connect to an address that does not answer try the next.
     for transfer in seats.running {
       guard let operation = transfer.exchange.owner as? NetworkOperation, let origin = operation.loop.origin,
@@ -277,9 +275,7 @@ extension Scheduler {
     let ending = Ending(of: operation, transfer, transfer.metrics(), failure: failure)
     guard var error = ending.refusal else { return }
     error.attempts = operation.loop.history?.attempts ?? 1
-    for hearer in hearers {
-      context.tell(hearer, .attempt(error.attempts, error.about(hearer.sent.url)))
-    }
+    for hearer in hearers { context.tell(hearer, .attempt(error.attempts, error.about(hearer.sent.url))) }
   }
 
   func step(_ operation: NetworkOperation, _ next: Exchange.Next) -> Step {

@@ -57,8 +57,7 @@ enum HeaderLines {
   private static func isLibcurls(_ name: String) -> Bool {
     [
       "host", "accept", "authorization", "connection", "content-type", "cookie", "expect", "range", "referer",
-      "te",
-      "upgrade",
+      "te", "upgrade",
     ].contains(name.lowercased())
   }
 

@@ -2,9 +2,7 @@
 extension CacheBridge {
   /// What the end of an exchange means for the cache, and what the cache makes of it: a 304 becomes the stored
   /// answer, and where no answer came a stale one may stand in.
-  func finish(
-    _ use: CacheUse, _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending
-  ) {
+  func finish(_ use: CacheUse, _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending) {
     defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
     if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
       held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
@@ -144,9 +142,7 @@ extension CacheBridge {
       return
     }
     use.claim?.giveUp()
-    if let held = use.held {
-      use.cache.remove(held)
-    }
+    if let held = use.held { use.cache.remove(held) }
   }
 
   /// The origin has answered conditions of the caller's own.

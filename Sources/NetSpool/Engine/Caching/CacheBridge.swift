@@ -128,8 +128,7 @@ struct CacheBridge {
     var held = held
     var response = held.takeResponse(
       from: source, url: operation.loop.history?.target.url ?? request.url, now: cache.now,
-      withBody: method != .head, lifetime: request.cacheLifetime?.seconds
-    )
+      withBody: method != .head, lifetime: request.cacheLifetime?.seconds)
     response.select(selection, of: held.stored, parts)
     operation.forEachRecipient { if !$0.loop.isRefresh { $0.engine.cache?.didServe(response.body.count) } }
     if source == .revalidated { cache.didValidate() }
@@ -147,8 +146,7 @@ extension CacheBridge {
     use.findings.entry = StoreDecision.entry(
       StoreDecision.Exchange(
         request: use.question.request, requestHeaders: use.question.fields, head: head,
-        requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
-        isComplete: transfer.showsItsEnd),
+        requestedAt: use.findings.requestedAt, receivedAt: use.cache.now, isComplete: transfer.showsItsEnd),
       rules: use.cache.rules)
     if use.cache.settings.egress.isRule { use.findings.entry?.peer = transfer.exchange.peer }
     if let claim = use.claim, !isForOthers(use, transfer) { claim.giveUp() }
@@ -180,8 +178,7 @@ extension CacheBridge {
       guard announced <= use.cache.settings.bodyBytesMax, place.room.fits(announced) else { return nil }
     }
     // A part is put to others in memory.
-    return BodySpool(
-      at: place, bytesMax: use.cache.settings.bodyBytesMax, staysInMemory: entry.status == 206)
+    return BodySpool(at: place, bytesMax: use.cache.settings.bodyBytesMax, staysInMemory: entry.status == 206)
   }
 }
 

@@ -18,9 +18,8 @@ final class Claims {
 
   /// What an operation does instead of starting when another process asks for the same, or has done so just now.
   func step(_ operation: NetworkOperation) -> Step? {
-    guard let use = operation.loop.cacheUse, use.mayClaim, use.claim == nil,
-      !operation.loop.hasAwaitedClaim, operation.loop.transfer == nil, Coalescer.mayShare(operation.sent),
-      let table = use.cache.store.claims
+    guard let use = operation.loop.cacheUse, use.mayClaim, use.claim == nil, !operation.loop.hasAwaitedClaim,
+      operation.loop.transfer == nil, Coalescer.mayShare(operation.sent), let table = use.cache.store.claims
     else { return nil }
     let key = use.question.primaryKey.digest
     switch table.claim(key, for: claimant(in: table)) {

@@ -17,8 +17,7 @@ extension CacheBridge {
     _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead, _ cache: EngineCache
   ) {
     let request = operation.sent
-    guard !cache.keepsCookies, request.cacheKey == nil,
-      StoreDecision.mayAnswerGet(head, cache.rules),
+    guard !cache.keepsCookies, request.cacheKey == nil, StoreDecision.mayAnswerGet(head, cache.rules),
       Self.isAbout(operation.loop.history?.target.url ?? request.url, head),
       let question = question(operation, request, .get, cache)
     else { return }
@@ -43,8 +42,7 @@ extension CacheBridge {
     guard let posted = operation.loop.extras?.posted.take(),
       posted.exchangeBegan == transfer.exchange.startedAt, let entry = posted.use.findings.entry,
       ending.failure == nil, let answer = ending.answer, transfer.completeness == .whole,
-      transfer.bodyBytes <= posted.use.cache.settings.bodyBytesMax,
-      let body = bodyInMemory(answer, transfer)
+      transfer.bodyBytes <= posted.use.cache.settings.bodyBytesMax, let body = bodyInMemory(answer, transfer)
     else { return }
     put(entry, body, transfer, posted.use, of: operation, askedAt: posted.askedAt)
   }

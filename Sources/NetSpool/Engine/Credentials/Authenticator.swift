@@ -21,8 +21,7 @@ struct Authenticator {
   /// Throws `invalidConfiguration` for what must not go over plain HTTP.
   mutating func authorization(
     _ credential: NetworkCredentials, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ plan: Exchange.Plan,
-    own: Headers
+    _ plan: Exchange.Plan, own: Headers
   ) throws(NetworkError) -> Headers {
     guard var scheme = credential.scheme, let origin = operation.loop.origin else { return Headers() }
     var account = credential
@@ -117,9 +116,7 @@ extension Authenticator {
     else { return nil }
     let history = operation.makeHistory()
     history.authentication.isRefused = true
-    guard history.target.keepsBody == false || request.prepared.canReplay else {
-      return nil
-    }
+    guard history.target.keepsBody == false || request.prepared.canReplay else { return nil }
     let challenges = AuthenticationChallenge.all(in: head.headers)
     if case .provider(let provider) = scheme {
       return next(provider, challenges, operation, history, origin, request)
@@ -150,8 +147,7 @@ extension Authenticator {
 
   private func next(
     _ scheme: NetworkCredentials.Scheme, _ id: UInt64, _ challenges: [AuthenticationChallenge],
-    _ history: ExchangeHistory,
-    _ origin: Origin, _ request: NetworkRequest
+    _ history: ExchangeHistory, _ origin: Origin, _ request: NetworkRequest
   ) -> Exchange.Next? {
     switch AuthenticationDecision.make(scheme, challenges: challenges, sent: history.authentication.sent) {
     case .refused, .ask:
@@ -179,8 +175,7 @@ extension Authenticator {
       failure.response = answer
       return failure
     }
-    guard answer.head.status == 401, let history = operation.loop.history,
-      history.authentication.isRefused
+    guard answer.head.status == 401, let history = operation.loop.history, history.authentication.isRefused
     else { return nil }
     return Self.failure(rounds: history.authentication.sent.rounds, answer)
   }

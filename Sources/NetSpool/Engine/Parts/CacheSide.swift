@@ -64,8 +64,7 @@ final class CacheSide {
       if case .answer = consultation { claim?.finish() } else { claim?.release() }
       return operation.withSent { step(after: consultation, operation, $0, next) }
     case .standIn(let ending):
-      guard let held = look.held,
-        let answer = bridge.answer(operation, question, held, look.parts, cache)
+      guard let held = look.held, let answer = bridge.answer(operation, question, held, look.parts, cache)
       else { return .end(ending) }
       return .answer(answer)
     }

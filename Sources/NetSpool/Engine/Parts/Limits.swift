@@ -1,8 +1,7 @@
 /// The limits of time of operations that wait, share or stream. Loop thread.
 extension LoopContext {
   func startQueueDeadline(_ operation: NetworkOperation, _ deadline: Duration) {
-    let timer = timers.after(milliseconds: deadline.milliseconds) {
-      [unowned self, weak operation] in
+    let timer = timers.after(milliseconds: deadline.milliseconds) { [unowned self, weak operation] in
       guard let operation else { return }
       var failure = NetworkError(.timedOut, cause: .queueDeadline)
       if case .route? = operation.leader.currentWait?.reason {

@@ -232,9 +232,7 @@ final class Names {
   /// it has time, and where there is no other.
   func giveUpAddress(
     of transfer: Transfer, _ operation: NetworkOperation, at origin: Origin, now: Microseconds
-  )
-    -> Bool
-  {
+  ) -> Bool {
     guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
       let name = name(for: operation, at: origin), name.addresses.count > 1,
       operation.loop.history?.failover.count ?? 0 < name.addresses.count - 1

@@ -39,9 +39,7 @@ final class Origins {
     if let length, let origin = known(url, length) { return (origin, nil) }
     let parsed = try URLParser.parse(url)
     let origin = byText[parsed.pieces.origin.text] ?? make(parsed.pieces.origin)
-    guard let length, parsed.user == nil, parsed.password == nil else {
-      return (origin, parsed)
-    }
+    guard let length, parsed.user == nil, parsed.password == nil else { return (origin, parsed) }
     let spelling = String(url.utf8.prefix(length))!
     spellings[spelling] = origin
     origin.spellings.append(spelling)
@@ -97,8 +95,7 @@ final class Origins {
     context.doInPieces { [unowned self] in
       // What may go, the oldest last.
       var left =
-        oldest
-        ?? all.filter(isIdle).sorted { $0.usedAt > $1.usedAt }.suffix(max(0, byText.count - kept / 2))
+        oldest ?? all.filter(isIdle).sorted { $0.usedAt > $1.usedAt }.suffix(max(0, byText.count - kept / 2))
       oldest = nil  // so that the list is not copied
       for origin in left.suffix(Turn.piece) where isIdle(origin) { forget(origin) }
       left.removeLast(min(Turn.piece, left.count))
@@ -186,9 +183,7 @@ final class Origins {
   }
 
   /// Tells an origin's width what happened and the queue what follows.
-  func apply(
-    _ event: OriginSizing.Event, to origin: Origin, now: Microseconds = MonotonicClock.now
-  ) {
+  func apply(_ event: OriginSizing.Event, to origin: Origin, now: Microseconds = MonotonicClock.now) {
     origin.sizing.apply(event, now: now)
     if case .started = event {
       origin.budget.didSendRequest()

@@ -277,8 +277,7 @@ final class Seats {
   /// An engine has one more, or less, that waits for a place or has one.
   func seat(_ engine: NetworkEngine, waiting: Int = 0, running: Int = 0) {
     context.loop.assertOnLoop()
-    guard
-      let change = engine.seats.add(waiting: waiting, running: running, on: context.port.loop.number)
+    guard let change = engine.seats.add(waiting: waiting, running: running, on: context.port.loop.number)
     else { return }
     if let width { width.note(change, of: engine) } else { starved += engine.seats.note(change) }
   }

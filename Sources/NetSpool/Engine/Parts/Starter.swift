@@ -23,8 +23,7 @@ final class Starter {
 
   /// A transfer with the plan of the operation's next exchange. `listen` has a new one tell the scheduler.
   func transfer(
-    for operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin,
-    listen: (Transfer) -> Void
+    for operation: NetworkOperation, _ request: NetworkRequest, at origin: Origin, listen: (Transfer) -> Void
   ) throws(NetworkError) -> Transfer {
     let credential = authenticator.credential(of: operation, request)
     let (connections, share) = connections(for: operation, at: origin, credential)
@@ -138,8 +137,7 @@ final class Starter {
   /// The lines are told to libcurl only when they differ from the last exchange's on this handle.
   private func setHeaders(
     _ plan: inout Exchange.Plan, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ transfer: Transfer,
-    _ credential: NetworkCredentials?
+    _ transfer: Transfer, _ credential: NetworkCredentials?
   ) throws(NetworkError) {
     let own = operation.loop.history?.target.headers ?? request.headers
     let isForeign = operation.loop.history?.target.isForeign ?? false
@@ -170,8 +168,7 @@ final class Starter {
 
   private func addedFields(
     _ credential: NetworkCredentials?, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ plan: Exchange.Plan,
-    own: Headers, defaults: Headers
+    _ plan: Exchange.Plan, own: Headers, defaults: Headers
   ) throws(NetworkError) -> Headers {
     if let origin = operation.loop.origin {
       try authenticator.refuseInClear(own, at: origin, operation.engine)

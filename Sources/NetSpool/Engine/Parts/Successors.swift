@@ -11,9 +11,7 @@ final class Successors {
   // MARK: At the head, in the middle of libcurl's work
 
   /// What follows an answer with this head; nil: it is the last.
-  func next(
-    _ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead
-  ) -> Exchange.Next? {
+  func next(_ operation: NetworkOperation, _ transfer: Transfer, _ head: ResponseHead) -> Exchange.Next? {
     if head.status == 304, let use = operation.loop.cacheUse, use.isConditional {
       return bridge.noteNotModified(use, head) ? nil : .unconditional
     }
@@ -60,8 +58,7 @@ final class Successors {
     let request = operation.sent
     let policy = request.redirects.over(operation.engine.configuration.redirects)
     do throws(NetworkError) {
-      let location = try RedirectDecision.location(
-        status: head.status, fields: head.headers, policy: policy)
+      let location = try RedirectDecision.location(status: head.status, fields: head.headers, policy: policy)
       guard let location else { return nil }
       let setsCookie = operation.engine.handleSettings.keepsCookies && head.headers.contains("Set-Cookie")
       return .redirect(
