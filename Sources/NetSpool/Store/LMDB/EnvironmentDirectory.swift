@@ -30,7 +30,6 @@ final class EnvironmentDirectory: Sendable {
   private let writers = Mutex(0)
   /// LMDB's own descriptor of the data file; -1 until it is open.
   private let dataDescriptor = Atomic<Int32>(-1)
-  private let stamp: Mutex<EnvironmentStamp>
   private let isDisposable: Bool
 
   init(_ settings: EnvironmentSettings) throws(NetworkError) {
@@ -40,7 +39,6 @@ final class EnvironmentDirectory: Sendable {
     identity = try Self.identity(of: directory)
     stampFile = try Self.openOwnFile(EnvironmentStamp.name, in: directory, creating: true)
     writerFile = try Self.openOwnFile(Self.writerName, in: directory, creating: true)
-    stamp = Mutex(EnvironmentStamp(layout: settings.layout, state: .opening))
   }
 }
 
@@ -211,7 +209,7 @@ extension EnvironmentDirectory {
   }
 
   func removeData() {
-    _ = unsafe unlinkat(directory.rawValue, Self.dataName, 0)
+    directory.unlink(Self.dataName)
     removeLockFile()
   }
 
@@ -228,7 +226,7 @@ extension EnvironmentDirectory {
   }
 
   /// Only while no other process has the environment open.
-  func removeLockFile() { _ = unsafe unlinkat(directory.rawValue, Self.lockName, 0) }
+  func removeLockFile() { directory.unlink(Self.lockName) }
 
   /// Moves the data file aside and answers its new name, which it has once it was looked through.
   func quarantineData() -> String {
@@ -238,7 +236,7 @@ extension EnvironmentDirectory {
     removeData()
     guard isDisposable else { return name }
     let old = SystemText.names(inDirectory: path).filter { $0.hasPrefix(Self.badPrefix) }.sorted()
-    for name in old.dropLast(Self.badMax) { _ = unsafe unlinkat(directory.rawValue, name, 0) }
+    for name in old.dropLast(Self.badMax) { directory.unlink(name) }
     return name
   }
 
@@ -322,7 +320,7 @@ extension EnvironmentDirectory {
   func unlockDirectory() { _ = flock(directory.rawValue, LOCK_UN) }
 
   /// True when no other process has the environment open; then none can open it before `shareUse`.
-  func lockUseAlone() -> Bool { flock(stampFile.rawValue, LOCK_EX | LOCK_NB) == 0 }
+  func lockUseAlone() -> Bool { stampFile.tryLock() }
 
   /// Returns false when another process wants it for itself.
   func lockUseShared() -> Bool { flock(stampFile.rawValue, LOCK_SH | LOCK_NB) == 0 }
@@ -339,12 +337,10 @@ extension EnvironmentDirectory {
   /// `onDisk`: the disk has it when this returns.
   func write(_ stamp: EnvironmentStamp, onDisk: Bool) throws(NetworkError) {
     try Self.failing {
-      self.stamp.withLock { $0 = stamp }
       let bytes = stamp.encode()
       try stampFile.writeAll(bytes.rawBytes, at: 0)
-      let number = stampFile.rawValue
-      _ = try SystemError.check("ftruncate") { ftruncate(number, off_t(bytes.count)) }
-      if onDisk { _ = try SystemError.check("fdatasync") { fdatasync(number) } }
+      try stampFile.truncate(to: Int64(bytes.count))
+      if onDisk { try stampFile.sync() }
     }
   }
 

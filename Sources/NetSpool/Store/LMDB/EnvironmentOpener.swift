@@ -101,15 +101,13 @@ struct EnvironmentOpener {
 
   /// When LMDB finds fault with what we found whole, its word counts.
   private func makeFirst(_ opening: EnvironmentOpening) throws(NetworkError) -> Environment {
-    do {
-      return try makeEnvironment(opening)
-    } catch  where error.isDamage {
-      let name = directory.quarantineData()
-      let found = EnvironmentOpening.Found.damaged(movedTo: name, why: "lmdb \(error.number)")
-      do {
+    do throws(StoreError) {
+      do throws(StoreError) {
+        return try makeEnvironment(opening)
+      } catch  where error.isDamage {
+        let name = directory.quarantineData()
+        let found = EnvironmentOpening.Found.damaged(movedTo: name, why: "lmdb \(error.number)")
         return try makeEnvironment(EnvironmentOpening(found: found, layout: settings.layout))
-      } catch {
-        throw Self.failure(error)
       }
     } catch {
       throw Self.failure(error)

@@ -40,7 +40,9 @@ final class EnvironmentRegistry: Sendable {
     guard let identity = directory.dataStatus()?.identity else { return nil }
     return try open.withLock { open throws(NetworkError) in
       guard let environment = open[Self.key(identity)] else { return nil }
-      try environment.checkJoining(settings)
+      if environment.settings.layout != settings.layout {
+        throw NetworkError(.storeInUse, cause: .layout)
+      }
       environment.retain()
       return environment
     }
@@ -61,10 +63,6 @@ extension Environment {
   /// Throws `storeOpenFailed(reason)`, `storeInUse(pid)`, `storeBusy`, `storageFull` or `tooManyOpenFiles`.
   static func open(_ settings: EnvironmentSettings) throws(NetworkError) -> Environment {
     try EnvironmentRegistry.shared.environment(settings)
-  }
-
-  fileprivate func checkJoining(_ settings: EnvironmentSettings) throws(NetworkError) {
-    if settings.layout != self.settings.layout { throw NetworkError(.storeInUse, cause: .layout) }
   }
 }
 
