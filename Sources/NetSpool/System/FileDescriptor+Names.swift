@@ -87,8 +87,7 @@ extension FileDescriptor {
 extension FileDescriptor {
   /// Has the file system say now what it says at a close: over NFS a full disk shows there.
   borrowing func flush() throws(SystemError) {
-    let number = rawValue
-    var copy = FileDescriptor(owning: try SystemError.check("fcntl") { fcntl(number, F_DUPFD_CLOEXEC, 3) })
+    var copy = try Self.duplicate(of: rawValue)
     try copy.close()
   }
 

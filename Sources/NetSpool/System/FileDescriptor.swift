@@ -231,7 +231,7 @@ extension FileDescriptor {
     }
   }
 
-  private static func duplicate(of descriptor: CInt) throws(SystemError) -> FileDescriptor {
+  static func duplicate(of descriptor: CInt) throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try SystemError.check("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) })
   }
 

@@ -36,7 +36,7 @@ final class SharedMemory: Sendable {
     // A child of fork(2) has its parent's lock. Whoever was refused the exclusive one has none any more, and the name may
     // be another file's by now.
     guard ForkGuard.generation == generation, !isLetGo.exchange(true, ordering: .relaxed),
-      flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
+      file.tryLock()
     else { return }
     directory.unlink(name)
   }
@@ -52,7 +52,7 @@ final class SharedMemory: Sendable {
       guard status.isRegular, status.owner == geteuid(), status.permissions & 0o077 == 0 else {
         throw SystemError(number: EPERM, call: "openat")
       }
-      if flock(file.rawValue, LOCK_SH | LOCK_NB) == 0, isThere(status, name, in: directory) { return file }
+      if flock(file.rawValue, LOCK_SH | LOCK_NB) == 0, directory.isName(name, of: file) { return file }
       usleep(100)  // it is being removed
     }
     throw SystemError(number: EWOULDBLOCK, call: "flock")
@@ -61,15 +61,8 @@ final class SharedMemory: Sendable {
   private static func removeUnused(_ name: String, in directory: borrowing FileDescriptor) {
     guard
       let file = try? FileDescriptor(opening: name, in: directory, flags: O_RDWR | O_NOFOLLOW | O_NONBLOCK),
-      flock(file.rawValue, LOCK_EX | LOCK_NB) == 0, let status = try? FileStatus(of: file),
-      isThere(status, name, in: directory)
+      file.tryLock(), directory.isName(name, of: file)
     else { return }
     directory.unlink(name)
-  }
-
-  private static func isThere(
-    _ status: FileStatus, _ name: String, in directory: borrowing FileDescriptor
-  ) -> Bool {
-    FileStatus(named: name, in: directory)?.identity == status.identity
   }
 }
