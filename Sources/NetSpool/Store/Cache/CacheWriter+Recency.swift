@@ -65,23 +65,23 @@ extension CacheWriter {
         left -= 1
       }
     }
-    try evictToBudget(&left, &transaction)
+    report.isOverBudget = try !evict(downTo: settings.bytesMax, atMost: left, &transaction)
   }
 
-  private mutating func evictToBudget(
-    _ left: inout Int, _ transaction: inout WriteTransaction
-  ) throws(StoreError) {
-    guard try usedBytes(transaction) > settings.bytesMax else { return }
+  /// Removes what was used least recently, of all namespaces, until no more than so many bytes are in use. False when
+  /// there would be more to remove than so many entries.
+  mutating func evict(
+    downTo bytesMax: Int, atMost limit: Int, _ transaction: inout WriteTransaction
+  ) throws(StoreError) -> Bool {
+    guard try usedBytes(transaction) > bytesMax else { return true }
+    var left = limit
     var heads: [LeastRecent] = []
     for namespace in namespaces {
       if let head = try head(of: namespace.number, transaction) { heads.append(head) }
     }
-    while try usedBytes(transaction) > settings.bytesMax {
-      guard let place = heads.indices.min(by: { heads[$0].moment < heads[$1].moment }) else { return }
-      guard left > 0 else {
-        report.isOverBudget = true
-        return
-      }
+    while try usedBytes(transaction) > bytesMax {
+      guard let place = heads.indices.min(by: { heads[$0].moment < heads[$1].moment }) else { return true }
+      guard left > 0 else { return false }
       left -= 1
       try evict(heads[place], &transaction)
       if let next = try head(of: heads[place].namespace, transaction) {
@@ -90,20 +90,7 @@ extension CacheWriter {
         heads.remove(at: place)
       }
     }
-  }
-
-  /// Removes what was used least recently, of all namespaces, until so many bytes or entries are gone.
-  mutating func evict(bytes: Int, entriesMax: Int, _ transaction: inout WriteTransaction) throws(StoreError) {
-    let goal = try usedBytes(transaction) - bytes
-    while try usedBytes(transaction) > goal, report.evictions < entriesMax {
-      var oldest: LeastRecent?
-      for namespace in namespaces {
-        guard let head = try head(of: namespace.number, transaction) else { continue }
-        if oldest.map({ head.moment < $0.moment }) ?? true { oldest = head }
-      }
-      guard let oldest else { return }
-      try evict(oldest, &transaction)
-    }
+    return true
   }
 
   /// In one transaction.

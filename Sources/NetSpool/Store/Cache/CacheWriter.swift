@@ -48,7 +48,8 @@ struct CacheWriter: ~Copyable {
   /// entries are gone. LMDB uses a page again in the second transaction after the one that freed it, so there are two.
   mutating func makeRoom(_ bytes: Int, entriesMax: Int = evictionsMax) throws(StoreError) -> BatchReport {
     let report = try inTransaction { writer, transaction throws(StoreError) in
-      try writer.evict(bytes: bytes, entriesMax: entriesMax, &transaction)
+      let bytesLeft = try writer.usedBytes(transaction) - bytes
+      _ = try writer.evict(downTo: bytesLeft, atMost: entriesMax, &transaction)
     }
     if report.evictions > 0 {
       _ = try inTransaction { writer, _ throws(StoreError) in
