@@ -79,12 +79,6 @@ struct Removal: Sendable {
 }
 
 extension CacheWriter {
-  /// The key at which a removal of many entries goes on.
-  enum Progress {
-    case from(KeyDigest)
-    case done
-  }
-
   /// In one transaction: so that it takes some milliseconds.
   private var visitsMax: Int { 10 * settings.removedAtOnce }
 
@@ -106,7 +100,7 @@ extension CacheWriter {
         number: writer.newRemovalNumber, namespace: namespace.number, pattern: pattern,
         youngest: try writer.youngestUse(of: namespace.number, transaction), madeAt: MonotonicClock.now,
         writer.settings)
-      guard case .from(let key) = try writer.remove(removal, from: nil, &transaction) else { return }
+      guard let key = try writer.remove(removal, from: nil, &transaction) else { return }
       try transaction.put(
         removal.encode().rawBytes, at: RecordKey(integer: removal.number), in: writer.databases.removals)
       left = Sweep(number: removal.number, next: key)
@@ -124,9 +118,9 @@ extension CacheWriter {
     var left: Sweep?
     let report = try inTransaction { writer, transaction throws(StoreError) in
       guard let removal = writer.removals.first(where: { $0.number == sweep.number }) else { return }
-      switch try writer.remove(removal, from: sweep.next, &transaction) {
-      case .from(let key): left = Sweep(number: sweep.number, next: key)
-      case .done:
+      if let key = try writer.remove(removal, from: sweep.next, &transaction) {
+        left = Sweep(number: sweep.number, next: key)
+      } else {
         try transaction.remove(at: RecordKey(integer: sweep.number), in: writer.databases.removals)
       }
     }
@@ -139,9 +133,10 @@ extension CacheWriter {
     var next: KeyDigest?
   }
 
+  /// Answers where it goes on; nil when it is done.
   private mutating func remove(
     _ removal: Removal, from start: KeyDigest?, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> Progress {
+  ) throws(StoreError) -> KeyDigest? {
     var meant: [KeyDigest] = []
     var last: KeyDigest?
     var visits = 0
@@ -164,8 +159,7 @@ extension CacheWriter {
     }
     let isEnd = visits < visitsMax && meant.count < settings.removedAtOnce
     for key in meant { try remove(key, &transaction) }
-    guard !isEnd, let last else { return .done }
-    return .from(last)
+    return isEnd ? nil : last
   }
 
   private func isMeant(
