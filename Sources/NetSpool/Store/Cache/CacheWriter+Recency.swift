@@ -42,7 +42,7 @@ extension CacheWriter {
     return UInt64(bigEndian: record.key.integer(at: 8))
   }
 
-  private func entry(
+  func entry(
     _ key: KeyDigest, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> (record: [UInt8], EntryFacts)? {
     guard let value = try transaction.value(at: key.recordKey, in: databases.entries),

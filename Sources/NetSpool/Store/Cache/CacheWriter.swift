@@ -274,19 +274,11 @@ extension CacheWriter {
   private mutating func replaceMetadata(
     _ metadata: [UInt8], bodyID: UInt64, _ key: StoreKey, _ transaction: inout WriteTransaction
   ) throws(StoreError) {
-    guard let (facts, inlineBody) = try storedBody(key, transaction), facts.bodyID == bodyID else { return }
+    guard let (record, facts) = try entry(key.digest, transaction), facts.bodyID == bodyID else { return }
+    let inlineBody = facts.isInline ? Array(record.suffix(facts.bodyBytes)) : []
     scratch.encode(facts, key: key, metadata: metadata, isHeadInline: true, inlineBody: inlineBody)
     try transaction.put(scratch.rawBytes, at: key.digest.recordKey, in: databases.entries)
     count(facts.namespace, entries: 0, bytes: scratch.count - facts.recordBytes)
-  }
-
-  private func storedBody(
-    _ key: StoreKey, _ transaction: borrowing WriteTransaction
-  ) throws(StoreError) -> (EntryFacts, inlineBody: [UInt8])? {
-    guard let value = try transaction.value(at: key.digest.recordKey, in: databases.entries),
-      let entry = EntryRecord(value, key: key.digest)
-    else { return nil }
-    return (entry.facts, [UInt8](entry.inlineBody))
   }
 
   // MARK: Remove
