@@ -7,6 +7,14 @@ struct PendingTable {
     case removed
     /// Everything of the resource that the key begins with goes, and what was asked for before this moment is not stored.
     case fence(Microseconds)
+
+    /// Something is to be stored under the key, and not removed.
+    fileprivate var stores: Bool {
+      switch self {
+      case .put, .metadata: true
+      case .removed, .fence: false
+      }
+    }
   }
 
   struct Change: Sendable {
@@ -15,12 +23,7 @@ struct PendingTable {
     var content: Content
 
     /// Nothing is found under its key, whatever that is.
-    var isRemoval: Bool {
-      switch content {
-      case .removed, .fence: key.fullKey.isEmpty
-      case .put, .metadata: false
-      }
-    }
+    var isRemoval: Bool { !content.stores && key.fullKey.isEmpty }
 
     /// What it takes to write.
     var bytes: Int {
@@ -56,13 +59,7 @@ struct PendingTable {
 
   /// What waits to be stored of a resource. Costs the length of the table.
   func keys(of resource: UInt64) -> [StoreKey] {
-    changes.values.filter { change in
-      guard change.key.digest.first == resource else { return false }
-      return switch change.content {
-      case .put, .metadata: true
-      case .removed, .fence: false
-      }
-    }.map(\.key)
+    changes.values.filter { $0.key.digest.first == resource && $0.content.stores }.map(\.key)
   }
 
   /// Nothing that stands in the store up to this commit makes worthless what waits to be put there.
@@ -90,8 +87,7 @@ struct PendingTable {
 
   /// The change, unless a later one of the same key took its place.
   func change(_ key: KeyDigest, sequence: UInt64) -> Change? {
-    guard let change = changes[key], change.sequence == sequence else { return nil }
-    return change
+    changes[key].flatMap { $0.sequence == sequence ? $0 : nil }
   }
 
   /// Answers the number by which the change is found again.
