@@ -41,26 +41,13 @@ extension FrozenRecovery {
   ) throws(StoreError) -> FrozenMeta {
     let found = try transaction.bytes(0, in: tables.meta)
     var meta = found.flatMap { FrozenMeta(decoding: $0.rawBytes) } ?? FrozenMeta()
-    var highest = highest
-    for table in [tables.outbox, tables.dead] {
-      highest = max(highest, try highestNumber(in: table, transaction))
-    }
+    let ended = try numbers(in: tables.outbox, transaction) + numbers(in: tables.dead, transaction)
+    let highest = max(highest, ended.max() ?? 0)
     if highest >= meta.nextNumber { meta.nextNumber = highest + 1 << 32 }
     // Each file has numbers of its own, more than it could ever give.
     meta.nextNumber = max(meta.nextNumber, UInt64(earlierFiles) << 40 + 1)
     meta.epoch += 1
     return meta
-  }
-
-  private func highestNumber(
-    in table: Database, _ transaction: borrowing WriteTransaction
-  ) throws(StoreError) -> UInt64 {
-    var highest: UInt64 = 0
-    try transaction.forEach(in: table) { record in
-      highest = max(highest, record.number ?? 0)
-      return true
-    }
-    return highest
   }
 }
 
@@ -212,24 +199,9 @@ struct FrozenSalvage {
   }
 
   private func row(_ name: String, _ key: RawSpan, _ value: RawSpan) -> Row? {
-    let table: Database? =
-      switch name {
-      case "meta": tables.meta
-      case "rec": tables.rec
-      case "body": tables.body
-      case "dedupe": tables.dedupe
-      case "outbox": tables.outbox
-      case "dead": tables.dead
-      case "remains": tables.remains
-      default: nil
-      }
     let recordKey: RecordKey? =
-      switch key.byteCount {
-      case 8: RecordKey(ordered: key.bigEndian(at: 0))
-      case 16: KeyDigest(key)?.recordKey
-      default: nil
-      }
-    guard let table, let recordKey else { return nil }
+      key.byteCount == 8 ? RecordKey(ordered: key.bigEndian(at: 0)) : KeyDigest(key)?.recordKey
+    guard let table = tables.all[name], let recordKey else { return nil }
     return Row(table: table, key: recordKey, value: [UInt8](value))
   }
 

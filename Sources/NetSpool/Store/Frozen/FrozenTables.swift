@@ -21,6 +21,8 @@ struct FrozenTables: Sendable {
   let outbox: Database
   let dead: Database
   let remains: Database
+  /// By their names.
+  let all: [String: Database]
 
   init(_ transaction: inout WriteTransaction) throws(StoreError) {
     meta = try transaction.database("meta")
@@ -30,6 +32,10 @@ struct FrozenTables: Sendable {
     outbox = try transaction.database("outbox")
     dead = try transaction.database("dead")
     remains = try transaction.database("remains")
+    all = [
+      "meta": meta, "rec": rec, "body": body, "dedupe": dedupe, "outbox": outbox, "dead": dead,
+      "remains": remains,
+    ]
   }
 
   /// Takes out what only earlier layouts have.
@@ -39,9 +45,7 @@ struct FrozenTables: Sendable {
 
   func usedPages(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Int {
     var pages = 0
-    for database in [meta, rec, body, dedupe, outbox, dead, remains] {
-      pages += try transaction.size(of: database).pages
-    }
+    for database in all.values { pages += try transaction.size(of: database).pages }
     return pages
   }
 }
