@@ -49,9 +49,7 @@ struct AnswerFields {
   }
 
   func contains(_ name: Name) -> Bool { values[name.rawValue].lowerBound > 0 }
-}
 
-extension AnswerFields {
   /// Finds which field the line is and where its value begins; nil for all others.
   private static func known(_ bytes: Span<UInt8>, _ line: Range<Int>) -> (Name, value: Int)? {
     guard let first = line.first else { return nil }

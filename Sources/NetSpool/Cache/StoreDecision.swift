@@ -85,9 +85,7 @@ enum StoreDecision {
     }
     return fields.contains(.expires)
   }
-}
 
-extension StoreDecision {
   /// An exchange, as it went.
   struct Exchange {
     var request: CacheRequest

@@ -138,9 +138,7 @@ extension Span where Element == UInt8 {
       return true
     }
   }
-}
 
-extension Span where Element == UInt8 {
   /// `range` begins with `lowercased`, whatever its case.
   @inline(__always)
   func begins(with lowercased: StaticString, in range: Range<Int>) -> Bool {

@@ -38,6 +38,16 @@ extension RawSpan {
       "NetSpool: a record was read past its end")
     return Number(littleEndian: unsafe unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: type))
   }
+
+  /// Traps outside.
+  @inline(__always)
+  func byte(at offset: Int) -> UInt8 { integer(at: offset) }
+
+  /// The same bytes as elements.
+  var octets: Span<UInt8> {
+    @_lifetime(copy self)
+    get { Span(_bytes: self) }
+  }
 }
 
 extension Array where Element == UInt8 {
@@ -49,20 +59,6 @@ extension Array where Element == UInt8 {
   /// Puts another integer in place of one, little-endian. Traps outside.
   mutating func replace(integerAt offset: Int, with number: UInt64) {
     for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
-  }
-}
-
-extension RawSpan {
-  /// Traps outside.
-  @inline(__always)
-  func byte(at offset: Int) -> UInt8 { integer(at: offset) }
-}
-
-extension RawSpan {
-  /// The same bytes as elements.
-  var octets: Span<UInt8> {
-    @_lifetime(copy self)
-    get { Span(_bytes: self) }
   }
 }
 

@@ -23,9 +23,7 @@ internal import CNetSpoolShims
       count = 32
     }
   }
-}
 
-extension SHA256 {
   /// The 32 bytes of a message's digest.
   static func of(_ message: [UInt8]) -> [UInt8] {
     var digest = SHA256()

@@ -52,9 +52,7 @@ struct FileStatus: Equatable, Sendable {
     bytes = Int64(status.st_size)
     modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
   }
-}
 
-extension FileStatus {
   /// True when a library may be told to read what a path leads to on the loop thread: a pipe or a device
   /// might never have an end. What is missing is left to its reader. Looks, and reads a byte: where a file
   /// system hangs, the caller waits, and not the loop.

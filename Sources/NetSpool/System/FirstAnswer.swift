@@ -28,9 +28,7 @@ final class FirstAnswer<Answer: Sendable>: Sendable {
       }
     }
   }
-}
 
-extension FirstAnswer {
   /// Blocks until the closure that `ask` gets has been called, and answers with what. For programs that have nothing else to
   /// do: not on a loop, nor where closures of users run.
   static func wait(for ask: (@escaping @Sendable (Answer) -> Void) -> Void) -> Answer {

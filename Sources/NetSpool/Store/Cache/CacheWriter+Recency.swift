@@ -126,6 +126,12 @@ extension CacheWriter {
       namespace: namespace, moment: UInt64(bigEndian: record.key.integer(at: 8)), key: KeyDigest(record.value)
     )
   }
+
+  /// So little of the store and of each namespace that what is read constantly is read between two batches.
+  var batchBytesMax: Int {
+    let quotas = namespaces.compactMap(\.quota) + Array(self.quotas.values)
+    return max(min(settings.bytesMax, quotas.min() ?? .max) / 16, 64 << 10)
+  }
 }
 
 extension CacheStoreSettings {
@@ -133,13 +139,5 @@ extension CacheStoreSettings {
   /// then is written, its batches record them, and only a later one may have to evict.
   func bytesUntilUsesCount(_ limit: Int, _ bytes: Int) -> Int {
     max(limit - min(limit / 2, max(limit / 8, limit / 16 + bodyBytesMax)) - bytes, 0)
-  }
-}
-
-extension CacheWriter {
-  /// So little of the store and of each namespace that what is read constantly is read between two batches.
-  var batchBytesMax: Int {
-    let quotas = namespaces.compactMap(\.quota) + Array(self.quotas.values)
-    return max(min(settings.bytesMax, quotas.min() ?? .max) / 16, 64 << 10)
   }
 }

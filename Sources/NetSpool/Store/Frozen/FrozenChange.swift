@@ -44,9 +44,7 @@ enum FrozenChange: Sendable {
     case .acknowledge, .discard, .sweep: 0
     }
   }
-}
 
-extension FrozenChange {
   /// Passed before its commit, and after it.
   var failpoints: (before: Failpoint?, after: Failpoint?) {
     switch self {

@@ -254,9 +254,7 @@ extension Environment {
   func sync() throws(StoreError) {
     try StoreError.check(unsafe mdb_env_sync(pointer, 1))
   }
-}
 
-extension Environment {
   /// Pages of the file that a writer may use again as long as no reader is older than `commit`. They stand in
   /// a tree of their own, number 0, under the commit that set them free; a record begins with their count.
   func freePages(before commit: UInt64) throws(StoreError) -> Int {

@@ -135,9 +135,7 @@ extension WriteTransaction {
   mutating func removeAll(in database: Database) throws(StoreError) {
     try StoreError.check(unsafe mdb_drop(transaction, database.handle, 0))
   }
-}
 
-extension WriteTransaction {
   /// Puts a value at a key that should be behind all others: its page is found without a search, and filled before
   /// the next one begins; `put` leaves half of each empty. Where the key is not behind all others it is put all the same.
   mutating func append(
