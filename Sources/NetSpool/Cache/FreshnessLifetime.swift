@@ -4,7 +4,9 @@ struct FreshnessLifetime: Equatable {
   var seconds: Int64
   /// The origin said so.
   var isExplicit: Bool
+}
 
+extension FreshnessLifetime {
   private static let stale = FreshnessLifetime(seconds: 0, isExplicit: true)
 
   /// `date`: the answer's Date in seconds since 1970, or when it came if it has none.
@@ -30,11 +32,6 @@ struct FreshnessLifetime: Equatable {
     return FreshnessLifetime(seconds: expires, isExplicit: true)
   }
 
-  private init(seconds: Int64, isExplicit: Bool) {
-    self.seconds = seconds
-    self.isExplicit = isExplicit
-  }
-
   /// The lifetime from `s-maxage` (shared caches only) or `max-age`; nil if there is neither.
   private static func controlled(_ directives: ResponseDirectives, _ rules: CacheRules) -> Self? {
     if directives.flags.contains(.hasOpenQuote) { return .stale }
@@ -56,9 +53,7 @@ struct FreshnessLifetime: Equatable {
     guard values.allSatisfy({ $0 == first }), let expires = HTTPDate.parse(first, now: date) else { return 0 }
     return min(max(0, expires.subtractingSaturated(date)), DeltaSeconds.secondsMax)
   }
-}
 
-extension FreshnessLifetime {
   private static func heuristic(
     _ status: Int, _ fields: AnswerFields, _ directives: ResponseDirectives, _ date: Int64,
     _ heuristics: CacheHeuristics

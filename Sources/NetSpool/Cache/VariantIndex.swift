@@ -14,17 +14,12 @@ struct VariantIndex: Sendable, Hashable {
 
   /// More are not remembered.
   static let listsMax = 8
+}
 
-  init(lists: [VaryFields], generation: UInt64) {
-    self.lists = lists
-    self.generation = generation
-  }
-
-  init(fields: VaryFields, generation: UInt64) { self.init(lists: [fields], generation: generation) }
-
+extension VariantIndex {
   /// For the first answer that varies so.
-  init(fields: VaryFields) {
-    self.init(fields: fields, generation: UInt64.random(in: 0...UInt64.max))
+  init(fields: VaryFields, generation: UInt64 = .random(in: 0...UInt64.max)) {
+    self.init(lists: [fields], generation: generation)
   }
 
   /// With one more list; the oldest goes when there are too many.
