@@ -1,21 +1,8 @@
 /// Looks at what stands in the directory, without LMDB, while no other process has it open.
 struct EnvironmentInspection {
-  enum Finding: Equatable {
-    case nothing, whole, outdated
-    case damaged(String)
-
-    var found: EnvironmentOpening.Found {
-      switch self {
-      case .nothing: .nothing
-      case .whole: .whole
-      case .outdated: .outdated
-      case .damaged(let why): .damaged(movedTo: "", why: why)
-      }
-    }
-  }
-
   struct Verdict: Equatable {
-    var finding: Finding
+    /// What is damaged was not moved yet: its name is empty.
+    var finding: EnvironmentOpening.Found
     var layout: UInt32
     /// Openings in a row that did not end, this one included.
     var brokenOpenings: UInt16 = 1
@@ -48,7 +35,7 @@ struct EnvironmentInspection {
     guard let why = settings.isDisposable ? "no stamp" : check.damage() else {
       return Verdict(finding: .whole, layout: settings.layout)
     }
-    return Verdict(finding: .damaged(why), layout: settings.layout)
+    return Verdict(finding: .damaged(movedTo: "", why: why), layout: settings.layout)
   }
 
   private func inspect(
@@ -62,7 +49,7 @@ struct EnvironmentInspection {
     }
     try refuseOtherVersions(check)
     if let why = distrust(stamp, broken: broken) ?? damage(check, status, stamp) {
-      verdict.finding = .damaged(why)
+      verdict.finding = .damaged(movedTo: "", why: why)
     }
     return verdict
   }

@@ -48,7 +48,7 @@ struct EnvironmentOpener {
     guard directory.lockUseAlone() else {
       throw NetworkError(.storeInUse, about: directory.readStamp().map { String($0.process) })
     }
-    return try EnvironmentInspection(directory: directory, settings: settings).run().finding.found
+    return try EnvironmentInspection(directory: directory, settings: settings).run().finding
   }
 
   /// Opens it beside other processes, which have checked it.
@@ -90,13 +90,13 @@ struct EnvironmentOpener {
 
   private func apply(_ verdict: EnvironmentInspection.Verdict) -> EnvironmentOpening {
     switch verdict.finding {
-    case .nothing, .whole: break
+    case .nothing, .whole, .inUse: break
     case .outdated: directory.removeData()
-    case .damaged(let why):
+    case .damaged(_, let why):
       let name = directory.quarantineData()
       return EnvironmentOpening(found: .damaged(movedTo: name, why: why), layout: settings.layout)
     }
-    return EnvironmentOpening(found: verdict.finding.found, layout: verdict.layout)
+    return EnvironmentOpening(found: verdict.finding, layout: verdict.layout)
   }
 
   /// When LMDB finds fault with what we found whole, its word counts.
