@@ -11,28 +11,20 @@ enum MonotonicClock {
 /// Microseconds since the machine was started, the time that it slept included: the same for all processes of one boot
 /// (clock_gettime(2), CLOCK_BOOTTIME).
 enum BootClock {
-  static var now: Microseconds {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-  }
+  static var now: Microseconds { readClock(CLOCK_BOOTTIME) }
 }
 
 /// The time since 1970: only for what the origin says in dates, never for waiting.
 enum WallClock {
-  static var seconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec)
-  }
-
+  static var seconds: Int64 { microseconds / 1_000_000 }
   static var milliseconds: Int64 { microseconds / 1000 }
+  static var microseconds: Int64 { readClock(CLOCK_REALTIME) }
+}
 
-  static var microseconds: Int64 {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-  }
+private func readClock(_ clock: clockid_t) -> Int64 {
+  var time = timespec()
+  unsafe clock_gettime(clock, &time)
+  return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
 }
 
 /// Spans of time as the numbers that timers and C libraries take.
