@@ -94,10 +94,8 @@ final class AlignedBuffer: Sendable {
 /// Full-sized buffers between two uses. Small ones are left to the allocator, which is as fast.
 final class AlignedBufferPool: Sendable {
   private let free = Mutex<[AlignedBuffer]>([])
-  private let freeMax: Int
-
-  /// Keeps at most `freeMax` buffers of 512 KiB: 8, 4 MiB, unless told otherwise.
-  init(freeMax: Int = 8) { self.freeMax = freeMax }
+  /// 4 MiB.
+  private static let freeMax = 8
 
   /// An empty buffer; a small one (it grows by itself) when few or unknown bytes are to come.
   func take(bytesExpected: Int64?) -> AlignedBuffer {
@@ -110,6 +108,6 @@ final class AlignedBufferPool: Sendable {
   func give(_ buffer: AlignedBuffer) {
     guard buffer.capacity == AlignedBuffer.fullCapacity else { return }
     buffer.removeAll()
-    free.withLock { if $0.count < freeMax { $0.append(buffer) } }
+    free.withLock { if $0.count < Self.freeMax { $0.append(buffer) } }
   }
 }

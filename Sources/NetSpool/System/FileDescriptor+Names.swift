@@ -29,11 +29,6 @@ extension FileDescriptor {
   }
 
   /// Gives a file that was created without a name one in this directory; a taken name is EEXIST.
-  borrowing func link(_ file: borrowing FileDescriptor, as name: String) throws(SystemError) {
-    try link(descriptor: file.rawValue, as: name)
-  }
-
-  /// The same for a descriptor that others own.
   borrowing func link(descriptor: Int32, as name: String) throws(SystemError) {
     let number = rawValue
     let path = "/proc/self/fd/\(descriptor)"

@@ -42,7 +42,7 @@ enum HiddenName {
     while true {
       let free = find(for: target, in: directory)
       do throws(SystemError) {
-        try directory.link(file, as: free)
+        try directory.link(descriptor: file.rawValue, as: free)
         return free
       } catch {
         guard error.number == EEXIST else { throw error }

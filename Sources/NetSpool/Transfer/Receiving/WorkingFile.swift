@@ -132,7 +132,7 @@ extension WorkingFile {
       return self.name = nil
     }
     do throws(SystemError) {
-      try directory.link(file, as: target.name)
+      try directory.link(descriptor: file.rawValue, as: target.name)
     } catch {
       guard [ENOENT, EACCES, EPERM, EXDEV].contains(error.number) else { throw error }
       Self.canBeUnnamed.store(false, ordering: .relaxed)
