@@ -69,12 +69,10 @@ struct EntryRecord: ~Escapable {
   /// Everything but the bytes of key, metadata and body.
   var facts: EntryFacts {
     EntryFacts(
-      recency: recency, bodyID: bodyID, bodyBytes: bodyBytes, large: large,
+      recency: recency, bodyID: bodyID, bodyBytes: bodyBytes,
+      large: isLarge
+        ? EntryFacts.Large(page: largePage, checksum: checksum, bodyOffset: Int(bodyOffset)) : nil,
       fileChecksum: isFile ? checksum : nil, namespace: namespace, recordBytes: bytes.byteCount)
-  }
-
-  private var large: EntryFacts.Large? {
-    isLarge ? EntryFacts.Large(page: largePage, checksum: checksum, bodyOffset: Int(bodyOffset)) : nil
   }
 }
 

@@ -158,7 +158,7 @@ struct StoreThread: ~Copyable {
       } catch {
         // Nobody finds what it means meanwhile. There is no use in waiting for a disk that is full or broken.
         if !error.isBusy { removal.waiter.signal() }
-        postpone([], error.isBusy ? .busy : .failed, for: error.isBusy ? Self.busyPeriod : Self.fullPeriod)
+        postpone([], after: error)
         unwritten.append(work)
       }
     }
@@ -205,7 +205,7 @@ struct StoreThread: ~Copyable {
         try writeInRoom(batch, touched)
       }
     } catch {
-      if error.isBusy { return postpone(batch, .busy, for: Self.busyPeriod) }
+      if error.isBusy { return postpone(batch, after: error) }
       // Damage that the checks at the start could not see: the next start sees the mark.
       if error.isDamage { core.environment.directory.markSuspect() }
       dropPuts(batch)
@@ -244,21 +244,18 @@ struct StoreThread: ~Copyable {
     do throws(StoreError) {
       didCommit(removals, try writer.write(removals, touched: []))
     } catch {
-      postpone(
-        removals, error.isBusy ? .busy : .failed, for: error.isBusy ? Self.busyPeriod : Self.fullPeriod)
+      postpone(removals, after: error)
     }
   }
 
   /// Nothing can be written now. What waits stays in the table, where lookups see it.
-  private mutating func postpone(
-    _ batch: [PendingTable.Change], _ state: CacheStatistics.State, for time: Microseconds
-  ) {
+  private mutating func postpone(_ batch: [PendingTable.Change], after error: StoreError) {
     unwritten += batch.map { .change($0.key.digest, sequence: $0.sequence) }
-    retryAt = MonotonicClock.now + time
+    retryAt = MonotonicClock.now + (error.isBusy ? Self.busyPeriod : Self.fullPeriod)
     isOverBudget = false
     // Nobody waits for what may take long to be stored.
     let finished = core.shared.withLock { shared in
-      shared.statistics.state = state
+      shared.statistics.state = error.isBusy ? .busy : .failed
       return shared.takeFinished()
     }
     for claim in finished { claim.finish() }
@@ -314,18 +311,16 @@ struct StoreThread: ~Copyable {
     viewDue = hasView ? now + Self.tick : nil
     if now - lastPressureLook >= Self.tick {
       lastPressureLook = now
-      if MemoryPressure.isHigh(core.settings.pressurePath) { giveMemoryBack() }
+      if MemoryPressure.isHigh(core.settings.pressurePath) {
+        // What comes from the file is in the page cache or can be read again.
+        core.mappedPages.giveBack()
+        FreeMemory.giveBack()
+      }
     }
     if now - lastReaderCheck >= Self.readerCheckPeriod {
       lastReaderCheck = now
       if core.environment.clearDeadReaders() > 0 { try? writer.removeLostFiles() }
     }
-  }
-
-  /// The system is short of it: what comes from the file is in the page cache or can be read again.
-  private func giveMemoryBack() {
-    core.mappedPages.giveBack()
-    FreeMemory.giveBack()
   }
 
   private mutating func finish() {
