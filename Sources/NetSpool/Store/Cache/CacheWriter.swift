@@ -174,9 +174,7 @@ extension CacheWriter {
     guard namespaces.count < Self.namespacesMax else { return nil }
     let taken = Set(namespaces.map(\.number))
     guard let number = (UInt16(1)...UInt16.max).first(where: { !taken.contains($0) }) else { return nil }
-    var namespace = NamespaceRecord(number: number, name: name)
-    namespace.quota = quotas[name]
-    namespaces.append(namespace)
+    namespaces.append(NamespaceRecord(number: number, name: name, quota: quotas[name]))
     return namespaces.count - 1
   }
 

@@ -17,9 +17,7 @@ struct FrozenRecovery {
   /// Nil when a later release wrote here; then nothing is changed.
   func run(_ transaction: inout WriteTransaction, nowWall: Int64) throws(StoreError) -> Report? {
     guard let rows = try look(transaction) else { return nil }
-    var report = Report()
-    report.meta = try nextMeta(highest: rows.highest, transaction)
-    report.damaged = rows.damaged
+    var report = Report(meta: try nextMeta(highest: rows.highest, transaction), damaged: rows.damaged)
     for number in report.damaged { try setAside(number, nowWall, &transaction) }
     let isConsistent = try isConsistent(transaction)
     if !report.damaged.isEmpty || !isConsistent {
@@ -80,8 +78,7 @@ extension FrozenRecovery {
   ) throws(StoreError) {
     let key = RecordKey(ordered: number)
     let bytes = try transaction.bytes(at: key, in: tables.rec) ?? []
-    var ending = FrozenEnding(endedWall: nowWall, payload: bytes)
-    ending.isDamaged = true
+    let ending = FrozenEnding(endedWall: nowWall, isDamaged: true, payload: bytes)
     try transaction.put(ending.encode(number).rawBytes, at: key, in: tables.dead)
     try transaction.remove(at: key, in: tables.rec)
   }

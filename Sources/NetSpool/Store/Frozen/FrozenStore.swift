@@ -154,13 +154,10 @@ struct FrozenStoreSettings: Sendable {
   var onDisk: (@Sendable () -> Void)?
 
   var environment: EnvironmentSettings {
-    var settings = EnvironmentSettings(
+    let mapBytes = max(bytesMax, 1 << 20)
+    return EnvironmentSettings(
       directory: directory, layout: FrozenTables.layout, isDisposable: false, isExclusive: true,
-      mapBytes: max(bytesMax, 1 << 20))
-    settings.mapBytesMin = settings.mapBytes
-    settings.databasesMax = 9
-    settings.readersMax = 126
-    return settings
+      mapBytes: mapBytes, mapBytesMin: mapBytes, databasesMax: 9, readersMax: 126)
   }
 }
 

@@ -24,10 +24,8 @@ final class FrozenStoreCore: Sendable {
     self.environment = environment
     self.tables = tables
     self.settings = settings
-    var first = Shared()
-    first.statistics.records = records
-    first.statistics.dropped = Int(clamping: dropped)
-    shared = Mutex(first)
+    let statistics = FrozenStatistics(records: records, dropped: Int(clamping: dropped))
+    shared = Mutex(Shared(statistics: statistics))
   }
 }
 

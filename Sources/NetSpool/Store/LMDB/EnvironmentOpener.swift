@@ -69,9 +69,9 @@ struct EnvironmentOpener {
   /// As the first process.
   private func begin(_ inspection: EnvironmentInspection.Verdict) throws(NetworkError) -> Environment {
     let opening = apply(inspection)
-    var stamp = EnvironmentStamp(layout: settings.layout, state: .opening)
-    stamp.brokenOpenings = inspection.brokenOpenings
-    stamp.process = UInt32(getpid())
+    var stamp = EnvironmentStamp(
+      layout: settings.layout, state: .opening, brokenOpenings: inspection.brokenOpenings,
+      process: UInt32(getpid()))
     try directory.write(stamp, onDisk: true)
     directory.removeLockFile()
     try directory.reserveLockFile(readers: Int(settings.readersMax))
