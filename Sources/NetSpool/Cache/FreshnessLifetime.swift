@@ -176,23 +176,13 @@ struct CacheHeuristics: Sendable, Hashable {
   static let standard = CacheHeuristics()
 
   /// An answer without explicit lifetime is stale at once.
-  static let none = {
-    var none = CacheHeuristics()
-    none.lastModifiedPercent = 0
-    return none
-  }()
+  static let none = CacheHeuristics(lastModifiedPercent: 0)
 
   /// An ETag lasts one day, an image with a validator as long, any other image seven days. Last-Modified is asked with
   /// each time, Expires does not count against any of them.
-  static let relaxed = {
-    var relaxed = CacheHeuristics()
-    relaxed.validatedImageSeconds = 86_400
-    relaxed.imageSeconds = 604_800
-    relaxed.entityTagSeconds = 86_400
-    relaxed.lastModifiedPercent = 0
-    relaxed.overridesExpires = true
-    return relaxed
-  }()
+  static let relaxed = CacheHeuristics(
+    validatedImageSeconds: 86_400, imageSeconds: 604_800, entityTagSeconds: 86_400, lastModifiedPercent: 0,
+    overridesExpires: true)
 }
 
 extension CacheRules {
