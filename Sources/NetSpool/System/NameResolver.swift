@@ -43,16 +43,11 @@ final class NameResolver: Sendable {
     }
   }
 
-  private struct Running {
-    let asker: UInt64
-    let began: Microseconds
-  }
-
   private struct State: InboxWork {
     /// What each asker waits for; askers take turns.
     var waiting: [UInt64: FIFO<Lookup>] = [:]
     var askers = FIFO<UInt64>()
-    var running: [ObjectIdentifier: Running] = [:]
+    var running: [ObjectIdentifier: (asker: UInt64, began: Microseconds)] = [:]
 
     mutating func append(_ lookup: Lookup) {
       if waiting[lookup.asker] == nil { askers.append(lookup.asker) }
@@ -104,7 +99,7 @@ final class NameResolver: Sendable {
   private func step(_ state: inout State, _ look: Inbox<State>.Look) -> Inbox<State>.Step<Lookup> {
     let now = MonotonicClock.now
     if let lookup = next(&state, now) {
-      state.running[ObjectIdentifier(lookup)] = Running(asker: lookup.asker, began: now)
+      state.running[ObjectIdentifier(lookup)] = (lookup.asker, now)
       return .take(lookup)
     }
     if !state.isWaiting { return look.isLate ? .end : .sleep(until: now + Self.idleTime) }
