@@ -33,27 +33,19 @@ struct RecordKey: Sendable, Hashable {
   }
 
   /// A number for a database of integers (MDB_INTEGERKEY: the machine's own byte order).
-  init(integer: UInt64) {
-    words = Words(first: integer)
-    count = 8
-  }
+  init(integer: UInt64) { (words, count) = (Words(first: integer), 8) }
 
   /// Numbers that sort as such when compared byte by byte.
   init(ordered first: UInt64, _ second: UInt64) {
-    words = Words(first: first.bigEndian, second: second.bigEndian)
-    count = 16
+    self.init(digest: first.bigEndian, second.bigEndian)
   }
 
   /// A number that sorts as such when compared byte by byte.
-  init(ordered number: UInt64) {
-    words = Words(first: number.bigEndian)
-    count = 8
-  }
+  init(ordered number: UInt64) { self.init(integer: number.bigEndian) }
 
   /// 16 bytes of a digest, as they stand in memory.
   init(digest first: UInt64, _ second: UInt64) {
-    words = Words(first: first, second: second)
-    count = 16
+    (words, count) = (Words(first: first, second: second), 16)
   }
 
   @inline(__always)
