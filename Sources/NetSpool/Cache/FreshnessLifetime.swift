@@ -95,6 +95,9 @@ extension Int64 {
     let (sum, overflows) = addingReportingOverflow(other)
     return overflows ? (other < 0 ? .min : .max) : sum
   }
+
+  /// Of a number of seconds that is at most `DeltaSeconds.secondsMax`.
+  var milliseconds: Int64 { self &* 1000 }
 }
 
 /// How old an answer was when it came (RFC 9111 section 4.2.3).
@@ -122,11 +125,6 @@ struct InitialAge: Equatable {
   static func seconds(_ milliseconds: Int64) -> Int64 {
     milliseconds >= 0 ? milliseconds / 1000 : (milliseconds + 1) / 1000 - 1
   }
-}
-
-extension Int64 {
-  /// Of a number of seconds that is at most `DeltaSeconds.secondsMax`.
-  var milliseconds: Int64 { self &* 1000 }
 }
 
 /// Status codes and what a cache may do with them.

@@ -175,9 +175,7 @@ struct FrozenFacts: Sendable, Hashable {
     agedAt = now.monotonic
     self.lifetime = lifetime
   }
-}
 
-extension FrozenFacts {
   /// Its age, by a clock that does not go back and is never set: a wall clock that is set says nothing.
   func age(at now: FrozenMoment) -> Microseconds {
     min(storedAge + max(0, now.monotonic - agedAt), Self.ageMax)

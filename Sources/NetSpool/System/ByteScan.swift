@@ -147,12 +147,6 @@ extension Span where Element == UInt8 {
   }
 }
 
-extension UInt8 {
-  /// SP or HTAB.
-  @inline(__always)
-  var isBlank: Bool { self == 0x20 || self == 0x09 }
-}
-
 extension UInt64 {
   /// The top bit of each byte that is zero; the lowest mark is exact, higher ones may be false.
   @inline(__always)

@@ -24,6 +24,16 @@ extension Array where Element == UInt8 {
     @_lifetime(borrow self)
     get { unsafe span.bytes }
   }
+
+  /// Appends an integer, little-endian.
+  mutating func append(integer number: some FixedWidthInteger & BitwiseCopyable) {
+    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { bytes in unsafe append(contentsOf: bytes) }
+  }
+
+  /// Puts another integer in place of one, little-endian. Traps outside.
+  mutating func replace(integerAt offset: Int, with number: UInt64) {
+    for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
+  }
 }
 
 /// Integers of records on a disk: little-endian, at any address, bounds-checked.
@@ -50,18 +60,6 @@ extension RawSpan {
   }
 }
 
-extension Array where Element == UInt8 {
-  /// Appends an integer, little-endian.
-  mutating func append(integer number: some FixedWidthInteger & BitwiseCopyable) {
-    unsafe Swift.withUnsafeBytes(of: number.littleEndian) { bytes in unsafe append(contentsOf: bytes) }
-  }
-
-  /// Puts another integer in place of one, little-endian. Traps outside.
-  mutating func replace(integerAt offset: Int, with number: UInt64) {
-    for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }
-  }
-}
-
 extension String {
   /// The text in lower case; nil unless it is ASCII. For words that a stranger chose: `==`, `hash` and `Character` put
   /// runs of combining marks in order, which takes time that grows with the square of their number.
@@ -72,6 +70,10 @@ extension String {
 extension UInt8 {
   @inline(__always)
   var asciiLowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
+
+  /// SP or HTAB.
+  @inline(__always)
+  var isBlank: Bool { self == 0x20 || self == 0x09 }
 
   var isASCIIDigit: Bool { self &- 0x30 < 10 }
   var isASCIIUppercase: Bool { self &- 0x41 < 26 }

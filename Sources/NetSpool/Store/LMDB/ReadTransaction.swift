@@ -107,7 +107,7 @@ struct Record: ~Escapable {
     }
   }
 
-  private static func openCursor(
+  static func openCursor(
     in database: Database, of transaction: OpaquePointer
   ) throws(StoreError) -> OpaquePointer {
     var cursor: OpaquePointer?

@@ -54,8 +54,7 @@ extension WriteTransaction {
   mutating func removeLarge(
     at key: RecordKey, in database: Database
   ) throws(StoreError) -> LargeRemoval {
-    var cursor: OpaquePointer?
-    try StoreError.check(unsafe mdb_cursor_open(transaction, database.handle, &cursor))
+    let cursor = try unsafe MappedRecord.openCursor(in: database, of: transaction!)
     defer { unsafe mdb_cursor_close(cursor) }
     var value = unsafe MDB_val()
     let status = unsafe key.withValue { key in unsafe mdb_cursor_get(cursor, &key, &value, MDB_SET) }
@@ -68,8 +67,7 @@ extension WriteTransaction {
   /// True if all values with pages of their own can be freed: LMDB ends the process at the first whose header is not
   /// what it wrote.
   func hasWholeLargeValues(in database: Database) throws(StoreError) -> Bool {
-    var cursor: OpaquePointer?
-    try StoreError.check(unsafe mdb_cursor_open(transaction, database.handle, &cursor))
+    let cursor = try unsafe MappedRecord.openCursor(in: database, of: transaction!)
     defer { unsafe mdb_cursor_close(cursor) }
     var key = unsafe MDB_val()
     var value = unsafe MDB_val()
