@@ -50,6 +50,8 @@ struct AnswerFields {
 
   func contains(_ name: Name) -> Bool { values[name.rawValue].lowerBound > 0 }
 
+  var setsCookie: Bool { contains(.setCookie) || contains(.setCookie2) }
+
   /// Finds which field the line is and where its value begins; nil for all others.
   private static func known(_ bytes: Span<UInt8>, _ line: Range<Int>) -> (Name, value: Int)? {
     guard let first = line.first else { return nil }
@@ -100,6 +102,10 @@ struct ResponseFacts: Sendable, Hashable {
     static let isDecoded = Flags(rawValue: 32)
 
     static let all = Flags(rawValue: 63)
+
+    fileprivate mutating func set(_ flag: Self, _ isOn: Bool) {
+      if isOn { insert(flag) } else { remove(flag) }
+    }
   }
 
   var flags: Flags = []
@@ -161,11 +167,5 @@ extension ResponseFacts {
   /// Nil if it is missing or unreadable.
   static func saidDate(_ fields: AnswerFields, receivedAt: Int64) -> Int64? {
     fields[.date].flatMap { HTTPDate.parse($0, now: InitialAge.seconds(receivedAt)) }
-  }
-}
-
-extension ResponseFacts.Flags {
-  fileprivate mutating func set(_ flag: Self, _ isOn: Bool) {
-    if isOn { insert(flag) } else { remove(flag) }
   }
 }

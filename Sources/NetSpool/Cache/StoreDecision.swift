@@ -6,7 +6,9 @@ enum StoreDecision {
     guard exchange.isComplete, mayStore(exchange) else { return nil }
     let head = exchange.head
     let fields = AnswerFields(head.headers)
-    guard let vary = VaryFields(fields), !(rules.isShared && setsCookie(fields)) else { return nil }
+    // What sets one user's cookie is nothing to share. A private cache stores it as any other answer (RFC 9111 section
+    // 7.3): its field is served again, but only what comes from the origin gets into a jar.
+    guard let vary = VaryFields(fields), !(rules.isShared && fields.setsCookie) else { return nil }
     let directives = ResponseDirectives(fields)
     guard permits(directives, fields, exchange, rules) else { return nil }
     let date = ResponseFacts.saidDate(fields, receivedAt: exchange.receivedAt)
@@ -34,12 +36,6 @@ enum StoreDecision {
     // Such a request takes no coding that it could be asked to undo, and one that came all the same is not undone.
     return (CacheableStatus.isStorable(exchange.head.status) || exchange.head.status == 206)
       && !exchange.head.headers.contains("content-encoding")
-  }
-
-  /// What sets one user's cookie is nothing to share. A private cache stores it as any other answer (RFC 9111 section
-  /// 7.3): its field is served again, but only what comes from the origin gets into a jar.
-  private static func setsCookie(_ fields: AnswerFields) -> Bool {
-    fields.contains(.setCookie) || fields.contains(.setCookie2)
   }
 
   private static func permits(

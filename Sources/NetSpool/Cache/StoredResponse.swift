@@ -221,9 +221,7 @@ enum StoredFields {
     var names: [String] = []
     if rules.isShared {
       names = directives.privateFields
-      if fields.contains(.setCookie) || fields.contains(.setCookie2) {
-        names += ["set-cookie", "set-cookie2"]
-      }
+      if fields.setsCookie { names += ["set-cookie", "set-cookie2"] }
     }
     for line in fields.all(.connection) where !line.span.equals("keep-alive", in: 0..<line.count) {
       names += FieldNames.parse(line) ?? []
