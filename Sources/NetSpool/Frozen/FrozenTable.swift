@@ -81,7 +81,6 @@ struct FrozenTable<Value: Sendable>: Sendable {
 struct DueHeap<Element: Sendable>: Sendable {
   private var entries: [(due: Microseconds, element: Element)] = []
 
-  var isEmpty: Bool { entries.isEmpty }
   var count: Int { entries.count }
   var first: (due: Microseconds, element: Element)? { entries.first }
 

@@ -250,11 +250,9 @@ extension FrozenStore {
 
   /// The request of a number; nil when it is not there, `storeCorrupt` when its bytes are not what was written.
   func row(_ number: UInt64) throws(NetworkError) -> FrozenRow? {
-    let (isThere, row) = try core.read { transaction throws(StoreError) in
-      let bytes = try transaction.bytes(at: RecordKey(ordered: number), in: core.tables.rec)
-      return (bytes != nil, bytes.flatMap { FrozenRow(number, decoding: $0.rawBytes) })
-    }
-    if isThere && row == nil { throw NetworkError(.storeCorrupt, reason: "record \(number)") }
+    guard let bytes = try bytes(number, in: core.tables.rec) else { return nil }
+    let row = FrozenRow(number, decoding: bytes.rawBytes)
+    if row == nil { throw NetworkError(.storeCorrupt, reason: "record \(number)") }
     return row
   }
 
@@ -292,10 +290,13 @@ extension FrozenStore {
   }
 
   func ending(_ kind: Endings, _ number: UInt64) throws(NetworkError) -> FrozenEnding? {
-    let table = table(kind)
-    return try core.read { transaction throws(StoreError) in
-      try transaction.bytes(at: RecordKey(ordered: number), in: table)
-        .flatMap { FrozenEnding(number, decoding: $0.rawBytes) }
+    try bytes(number, in: table(kind)).flatMap { FrozenEnding(number, decoding: $0.rawBytes) }
+  }
+
+  private func bytes(_ number: UInt64, in table: Database) throws(NetworkError) -> [UInt8]? {
+    try core.read { transaction throws(StoreError) -> [UInt8]? in
+      guard let value = try transaction.value(at: RecordKey(ordered: number), in: table) else { return nil }
+      return [UInt8](value)
     }
   }
 }

@@ -157,14 +157,6 @@ struct FrozenRow: Sendable, Equatable {
   }
 }
 
-extension ReadTransaction {
-  /// A copy of the value at a key, nil when there is none.
-  func bytes(at key: RecordKey, in database: Database) throws(StoreError) -> [UInt8]? {
-    guard let value = try value(at: key, in: database) else { return nil }
-    return [UInt8](value)
-  }
-}
-
 extension WriteTransaction {
   /// A copy of the value at a key, nil when there is none.
   func bytes(at key: RecordKey, in database: Database) throws(StoreError) -> [UInt8]? {
