@@ -74,8 +74,7 @@ struct CacheStreamTests {
         let good = MemoryDownloadStream()
         let operation = engine.operation(path: "/a").addDownloadStream(good)
           .addDownloadStream(MemoryDownloadStream(bytesMax: 1000), onFailure: policy)
-        let ending = await engine.end(of: operation)
-        #expect(ending.code == (policy == .dropStream ? nil : .sinkFailed))
+        #expect(await engine.end(of: operation).code == (policy == .dropStream ? nil : .sinkFailed))
         if policy == .dropStream { #expect(good.bytes == Self.bytes) }
       }
     }
@@ -131,8 +130,7 @@ struct CacheStreamTests {
     try await withStale { engine, origin in
       origin.on("/a", .text("new").closeAfter(0))
       let calls = Journal<String>()
-      let operation = engine.operation(path: "/a").addDownloadStream(NotingStream(calls))
-      _ = await engine.end(of: operation)
+      _ = await engine.end(of: engine.operation(path: "/a").addDownloadStream(NotingStream(calls)))
       #expect(calls.entries.filter { $0.hasPrefix("open") }.count == 1)
       #expect(calls.entries.filter { $0.hasPrefix("close") }.count == 1)
     }

@@ -25,8 +25,7 @@ struct CookieTests {
     try await withEngine { engine, origin in
       Self.bake(origin)
       _ = await engine.get("/set").end()
-      let ending = await engine.get("/see").end()
-      #expect(ending.text == "none")
+      #expect(await engine.get("/see").end().text == "none")
     }
   }
 
@@ -90,8 +89,7 @@ struct CookieTests {
   @Test func `are forgotten when told so`() async throws {
     try await withJar { engine, origin in
       engine.removeCookies()
-      let ending = await engine.get("/see").end()
-      #expect(ending.text == "none")
+      #expect(await engine.get("/see").end().text == "none")
     }
   }
 
@@ -111,8 +109,7 @@ struct CookieTests {
       #expect(try FileStatus(path: path).permissions == 0o600)
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue) { $0.cookies = .inMemory }
       try await other.importCookies(from: path)
-      let ending = await other.get("/see").end()
-      #expect(ending.text == "id=1")
+      #expect(await other.get("/see").end().text == "id=1")
       let plain = try NetworkEngine(to: origin, on: engine.configuration.queue)
       await #expect(throws: NetworkError.self) { try await plain.exportCookies(to: path) }
       await #expect(throws: NetworkError.self) { try await other.importCookies(from: path + "-none") }

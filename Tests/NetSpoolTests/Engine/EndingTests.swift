@@ -104,8 +104,7 @@ struct EndingTests {
       let done = Journal<Int64>()
       let operation = engine.operation(path: "/a", method: .post)
         .setBody(.bytes(BodyPattern.bytes(500_000))).onUploadProgress { done.add($0.done) }
-      let ending = await engine.end(of: operation)
-      #expect(ending.text == "thanks")
+      #expect(await engine.end(of: operation).text == "thanks")
       #expect(done.entries.last == 500_000)
       #expect(origin.requests.first?.bodyCount == 500_000)
       #expect(origin.requests.first?.bodyHash == FNV1a.hash(BodyPattern.bytes(500_000)))

@@ -101,7 +101,6 @@ struct InboxTests {
     }
     // When as many are sent, then all arrive
     for number in 0..<count { _ = inbox.send { $0.append(number) } }
-    let sum = await reading.value
-    #expect(sum == count * (count - 1) / 2)
+    #expect(await reading.value == count * (count - 1) / 2)
   }
 }

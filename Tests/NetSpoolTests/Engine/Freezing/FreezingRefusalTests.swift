@@ -160,8 +160,7 @@ struct FreezingRefusalTests {
     let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
-      let operation = engine.letter("/letters").setHeader("X-Api-Key", "own")
-      #expect(await engine.end(of: operation).text == "taken")
+      #expect(await engine.end(of: engine.letter("/letters").setHeader("X-Api-Key", "own")).text == "taken")
       #expect(fixture.origin.requests.first?.header("X-Api-Key") == "own")
     }
   }

@@ -165,8 +165,7 @@ struct FreezingTests {
     let fixture = try FreezingFixture()
     fixture.origin.enqueue(.status(503), .status(500), .status(429), .text("taken"), for: "/letters")
     try await fixture.live { engine in
-      let ending = await engine.end(of: engine.letter("/letters"))
-      #expect(ending.text == "taken")
+      #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
       #expect(fixture.origin.requestCount == 4)
       #expect(Set(fixture.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
       #expect(Set(fixture.origin.requests.map(\.body)).count == 1)
