@@ -15,6 +15,20 @@ extension TestFolder {
   }
 }
 
+extension CacheStore {
+  /// Puts a body under a text's key.
+  @discardableResult
+  func put(_ key: String, _ body: [UInt8], namespace: String = "n", metadata: [UInt8] = []) -> Bool {
+    put(StoreKey(key), namespace: namespace, metadata: metadata, body: body)
+  }
+
+  /// The same, written when it returns.
+  func write(_ key: String, _ body: [UInt8], namespace: String = "n", metadata: [UInt8] = []) {
+    put(key, body, namespace: namespace, metadata: metadata)
+    flush()
+  }
+}
+
 extension StoreKey {
   init(_ text: String) { self.init(Array(text.utf8)) }
 }

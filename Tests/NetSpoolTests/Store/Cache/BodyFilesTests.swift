@@ -10,9 +10,7 @@ struct BodyFilesTests {
 
   private static func put(_ store: CacheStore, _ numbers: Range<Int>, size: Int = long) {
     for number in numbers {
-      store.put(
-        StoreKey("\(number % 50)"), namespace: "n", metadata: [UInt8(number % 256)],
-        body: pattern(number, count: size))
+      store.put("\(number % 50)", pattern(number, count: size), metadata: [UInt8(number % 256)])
     }
     store.flush()
   }
@@ -29,11 +27,9 @@ struct BodyFilesTests {
     let directory = try TestFolder()
     let store = try directory.open()
     // Given bodies right below and at the length from which they are files
-    store.put(StoreKey("short"), namespace: "n", metadata: [1], body: pattern(1, count: Self.long - 1))
-    store.flush()
+    store.write("short", pattern(1, count: Self.long - 1), metadata: [1])
     #expect(Self.names(directory).isEmpty)
-    store.put(StoreKey("long"), namespace: "n", metadata: [2], body: pattern(2, count: Self.long))
-    store.flush()
+    store.write("long", pattern(2, count: Self.long), metadata: [2])
     // Then one is there, for its owner only, and counts
     let name = try #require(Self.names(directory).first)
     let file = try FileStatus(path: Self.path(name, in: directory))
@@ -49,8 +45,7 @@ struct BodyFilesTests {
       StoreKey("long"), metadata: [3], ifBodyIs: try #require(store.lookup(StoreKey("long"))).bodyID)
     store.flush()
     #expect(Self.names(directory) == [name] && store.lookup(StoreKey("long"))?.metadata == [3])
-    store.put(StoreKey("long"), namespace: "n", metadata: [4], body: pattern(4, count: 2 * Self.long))
-    store.flush()
+    store.write("long", pattern(4, count: 2 * Self.long), metadata: [4])
     #expect(Self.names(directory).count == 1 && Self.names(directory) != [name])
     store.remove(StoreKey("long"))
     store.flush()
@@ -104,8 +99,7 @@ struct BodyFilesTests {
     }
     Self.put(store, 0..<10, size: 20_000)
     let long = max(room, (quota ?? 2 << 20) - room / 100)
-    store.put(StoreKey("long"), namespace: "n", metadata: [], body: pattern(1, count: long))
-    store.flush()
+    store.write("long", pattern(1, count: long))
     #expect(store.lookup(StoreKey("long")).isMissing && store.statistics.dropped == 1)
     #expect((0..<10).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: 20_000) })
   }
@@ -122,9 +116,7 @@ struct BodyFilesTests {
     let held = try (0..<50).map { try #require(store.lookup(StoreKey("\($0)"))) }
     let body = held[7].body
     let span = body.bytes
-    for round in 1...(100_000 / size + 10) {
-      Self.put(store, round * 50..<round * 50 + 50, size: size)
-    }
+    for round in 1...(100_000 / size + 10) { Self.put(store, round * 50..<round * 50 + 50, size: size) }
     store.removeAll(namespace: "n")
     store.close()
     for (number, hit) in held.enumerated() {

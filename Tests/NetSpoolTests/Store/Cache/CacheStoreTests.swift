@@ -14,7 +14,7 @@ struct CacheStoreTests {
     let store = try directory.open()
     let body = pattern(size, count: size)
     // When something is put into it
-    #expect(store.put(StoreKey("a"), namespace: "n", metadata: [1, 2, 3], body: body))
+    #expect(store.put("a", body, metadata: [1, 2, 3]))
     // Then it is found at once
     let hit = try #require(store.lookup(StoreKey("a")))
     #expect(hit.bytes == body && hit.metadata == [1, 2, 3])
@@ -59,7 +59,7 @@ struct CacheStoreTests {
     let store = try directory.open()
     try store.core.environment.write { _ in
       // Not while it waits to be written, for the writer that there is
-      store.put(StoreKey("a"), namespace: "n", metadata: [1], body: pattern(1, count: 5_000))
+      store.put("a", pattern(1, count: 5_000), metadata: [1])
       #expect(store.lookup(StoreKey("a")).map { $0.place == nil } == true)
     }
     store.flush()
@@ -74,8 +74,7 @@ struct CacheStoreTests {
     #expect(store.statistics.hits == hits + 2)
     #expect(place.copyBody(waiting: false) == pattern(1, count: 5_000))
     // And not after a commit, whatever was in it
-    store.put(StoreKey("b"), namespace: "n", metadata: [], body: [])
-    store.flush()
+    store.write("b", [])
     for waiting in [false, true] { #expect(place.copyBody(waiting: waiting) == nil) }
     #expect([found.body, nil].allSatisfy { store.lookup(StoreKey("a"), again: place, $0) == nil })
     // And not while a change of it waits
@@ -91,7 +90,7 @@ struct CacheStoreTests {
     let store = try directory.open()
     let (ours, other) = (StoreKey("a").digest.first, StoreKey("b").digest.first)
     let changes: [() -> Void] = [
-      { store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1]) },
+      { store.put("a", [1]) },
       { store.replaceMetadata(StoreKey("a"), metadata: [1], ifBodyIs: store.lookup(StoreKey("a"))!.bodyID) },
       { store.remove(StoreKey("a")) },
       { store.removeResource(ours) },
@@ -117,13 +116,10 @@ struct CacheStoreTests {
     // Given a store that has just committed
     let directory = try TestFolder()
     let store = try directory.open()
-    store.put(StoreKey("first"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("first", [1])
     let (before, began) = (store.statistics.commits, MonotonicClock.now)
     // When many are put one by one
-    for number in 0..<200 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 2_000))
-    }
+    for number in 0..<200 { store.put("\(number)", pattern(number, count: 2_000)) }
     let milliseconds = Int(MonotonicClock.now - began) / 1_000
     // Then each commit but the last, which is waited for, comes five milliseconds after another
     store.flush()
@@ -150,9 +146,8 @@ struct CacheStoreTests {
   @Test func `what is too large is dropped and takes its predecessor along`() throws {
     let directory = try TestFolder()
     let store = try directory.open { $0.bodyBytesMax = 10_000 }
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-    #expect(
-      !store.put(StoreKey("a"), namespace: "n", metadata: [], body: [UInt8](repeating: 0, count: 10_001)))
+    store.put("a", [1])
+    #expect(!store.put("a", [UInt8](repeating: 0, count: 10_001)))
     #expect(store.lookup(StoreKey("a")).isMissing)
     #expect(store.statistics.dropped == 1)
   }
@@ -166,7 +161,7 @@ struct CacheStoreTests {
     // When it is opened again by the other name
     let second = try CacheStore.open(CacheStoreSettings(directory: link.path + "/there"))
     // Then both see the same, before any commit
-    first.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
+    first.put("a", [1])
     #expect(second.lookup(StoreKey("a"))?.bytes == [1])
     // And one may close without the other
     first.close()
@@ -184,7 +179,7 @@ struct CacheStoreTests {
     let body = pattern(1, count: 1 << 20)
     var isAccepted: [Bool] = []
     for number in 0..<200 {
-      isAccepted.append(store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: body))
+      isAccepted.append(store.put("\(number)", body))
     }
     // Then what was accepted is there, and the rest counted
     store.flush()

@@ -39,20 +39,16 @@ struct StoreBusyTests {
   @Test func `is read, and written when it is let go`() async throws {
     let directory = try TestFolder()
     let store = try directory.open()
-    store.put(StoreKey("before"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("before", [1])
     try await Self.whileKept(directory.path) {
       // Given puts that cannot be written
-      store.put(StoreKey("meanwhile"), namespace: "n", metadata: [], body: [2])
-      store.flush()
+      store.write("meanwhile", [2])
       // Then lookups go on, and it is said why
       #expect(store.lookup(StoreKey("before"))?.bytes == [1])
       #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
       #expect(store.statistics.state == .busy && store.statistics.puts == 1)
       // And what is too much is dropped, and nobody waits
-      for number in 0..<100 {
-        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 1 << 20))
-      }
+      for number in 0..<100 { store.put("\(number)", pattern(number, count: 1 << 20)) }
       #expect(store.statistics.dropped >= 60)
     }
     // When it is let go, it is written
@@ -67,8 +63,7 @@ struct StoreBusyTests {
   @Test func `has what callers wait for written as soon as it is let go`() async throws {
     let directory = try TestFolder()
     let store = try directory.open()
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("a", [1])
     let (removal, flush) = try await Self.whileKept(directory.path) {
       let flush = Task {
         await blocking {
@@ -105,7 +100,7 @@ struct StoreBusyTests {
     }
     store.flush()
     try await Self.whileKept(directory.path) {
-      store.put(StoreKey("a pending"), namespace: "a", metadata: [], body: [2])
+      store.put("a pending", [2], namespace: "a")
       let found = keys("a").map { ($0, store.lookup($0)) }
       func isCertain(_ key: StoreKey, _ hit: StoreHit?) -> Bool {
         hit.flatMap { hit in hit.place.flatMap { store.lookup(key, again: $0, hit.body) } } != nil
@@ -124,7 +119,7 @@ struct StoreBusyTests {
       _ = await (isEmptied, isRemoved)
       #expect(start.duration(to: .now) >= .seconds(5) && store.removals == 2)
       // And what comes later is found
-      store.put(StoreKey("a later"), namespace: "a", metadata: [], body: [3])
+      store.put("a later", [3], namespace: "a")
       #expect(store.lookup(StoreKey("a later"))?.bytes == [3])
       #expect(keys("a").allSatisfy { store.lookup($0).isMissing })
     }
@@ -141,8 +136,8 @@ struct StoreBusyTests {
   @Test func `is no more asked for each of thousands of removals`() async throws {
     let directory = try TestFolder()
     let store = try directory.open()
-    store.put(StoreKey("kept"), namespace: "b", metadata: [], body: [1])
-    for number in 0..<200 { store.put(StoreKey("\(number)"), namespace: "a", metadata: [], body: [1]) }
+    store.put("kept", [1], namespace: "b")
+    for number in 0..<200 { store.put("\(number)", [1], namespace: "a") }
     store.flush()
     try await Self.whileKept(directory.path) {
       await withTaskGroup { group in

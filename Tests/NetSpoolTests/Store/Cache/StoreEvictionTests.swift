@@ -15,15 +15,13 @@ struct StoreEvictionTests {
     }
     // Given entries of which the oldest was used last, before the store was closed
     var store = try directory.open(change)
-    for number in 0..<80 { store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: Self.body) }
+    for number in 0..<80 { store.put("\(number)", Self.body) }
     store.flush()
     #expect(!store.lookup(StoreKey("0")).isMissing)
     store.close()
     // When room must be made after the reopening
     store = try directory.open(change)
-    for number in 100..<160 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: Self.body)
-    }
+    for number in 100..<160 { store.put("\(number)", Self.body) }
     store.flush()
     // Then the second oldest went before it
     #expect(!store.lookup(StoreKey("0")).isMissing)
@@ -34,8 +32,8 @@ struct StoreEvictionTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.quotas = ["small": 200_000] }
     for number in 0..<100 {
-      store.put(StoreKey("s\(number)"), namespace: "small", metadata: [], body: Self.body)
-      store.put(StoreKey("l\(number)"), namespace: "large", metadata: [], body: Self.body)
+      store.put("s\(number)", Self.body, namespace: "small")
+      store.put("l\(number)", Self.body, namespace: "large")
     }
     store.flush()
     let small = (0..<100).filter { !store.lookup(StoreKey("s\($0)")).isMissing }
@@ -66,7 +64,7 @@ struct StoreEvictionTests {
       while left > 0 {
         let body = Array(
           bytes.prefix(Int.random(in: 1..<1 << Int.random(in: 8...18, using: &random), using: &random)))
-        store.put(StoreKey("\(round) \(left)"), namespace: "n", metadata: [], body: body)
+        store.put("\(round) \(left)", body)
         left -= body.count
       }
       for key in kept where store.lookup(key).isMissing { lost.append(round) }
@@ -85,7 +83,7 @@ struct StoreEvictionTests {
     let bytes = pattern(2, count: 1 << 20)
     for number in 0..<600 {
       let size = Int.random(in: 0..<1 << Int.random(in: 4...20, using: &random), using: &random)
-      store.put(StoreKey("\(number % 200)"), namespace: "n", metadata: [], body: Array(bytes.prefix(size)))
+      store.put("\(number % 200)", Array(bytes.prefix(size)))
       if number % 5 == 0 { store.flush() }
     }
     store.flush()

@@ -13,9 +13,7 @@ struct StoreFullDiskTests {
     let bodies = (0..<100).map { pattern($0, count: 90_000) }
     for round in 0..<8 {
       // When far more is put than there is room for
-      for number in 0..<100 {
-        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
-      }
+      for number in 0..<100 { store.put("\(number)", bodies[number]) }
       store.flush()
       // Then nothing found is wrong
       for number in 0..<100 {
@@ -23,8 +21,7 @@ struct StoreFullDiskTests {
       }
       // And once there is room again, it takes puts again
       store.removeAll(namespace: "n")
-      store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(round, count: 5_000))
-      store.flush()
+      store.write("after", pattern(round, count: 5_000))
       #expect(store.lookup(StoreKey("after"))?.bytes == pattern(round, count: 5_000))
     }
     #expect(store.statistics.dropped + store.statistics.evictions > 0 && store.statistics.damaged == 0)
@@ -38,7 +35,7 @@ struct StoreFullDiskTests {
     // When six times as much is put as the disk holds, not faster than it is written
     for round in 0..<6 {
       for number in 0..<40 {
-        store.put(StoreKey("\(round) \(number)"), namespace: "n", metadata: [], body: bodies[number])
+        store.put("\(round) \(number)", bodies[number])
         if number % 4 == 3 { store.flush() }
       }
     }
@@ -54,9 +51,7 @@ struct StoreFullDiskTests {
     let count = min(4_000, 1_500_000 / bytes)
     // Given a store with entries, on a disk that somebody else has filled meanwhile
     let before = try disk.directory.open()
-    for number in 0..<count {
-      before.put(StoreKey("old \(number)"), namespace: "n", metadata: [], body: pattern(number, count: bytes))
-    }
+    for number in 0..<count { before.put("old \(number)", pattern(number, count: bytes)) }
     before.flush()
     before.close()
     // All but what the table of readers needs
@@ -64,7 +59,7 @@ struct StoreFullDiskTests {
     // When the next process puts into it, not faster than it is written
     let store = try disk.directory.open()
     for number in 0..<2 * count {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: bytes))
+      store.put("\(number)", pattern(number, count: bytes))
       if number % 4 == 3 { store.flush() }
     }
     store.flush()
@@ -93,9 +88,7 @@ struct StoreFullDiskTests {
       gate.block()
     }
     isKept.block()
-    for (number, body) in bodies.enumerated() {
-      store.put(StoreKey("new \(number)"), namespace: "n", metadata: [], body: body)
-    }
+    for (number, body) in bodies.enumerated() { store.put("new \(number)", body) }
     gate.open()
     store.flush()
   }
@@ -105,12 +98,9 @@ struct StoreFullDiskTests {
     let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
     let bodies = (0..<20).map { pattern($0, count: 20_000) }
-    for number in 0..<20 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
-    }
+    for number in 0..<20 { store.put("\(number)", bodies[number]) }
     store.flush()
-    store.put(StoreKey("long"), namespace: "n", metadata: [], body: pattern(1, count: 6 << 20))
-    store.flush()
+    store.write("long", pattern(1, count: 6 << 20))
     #expect(store.lookup(StoreKey("long")).isMissing && store.statistics.dropped == 1)
     #expect((0..<20).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == bodies[$0] })
   }
@@ -135,13 +125,10 @@ struct StoreFullDiskTests {
   {
     let disk = try #require(TinyDisk(mebibytes: 4))
     let store = try disk.directory.open()
-    store.put(StoreKey("before"), namespace: "n", metadata: [], body: pattern(1, count: 200_000))
-    store.flush()
+    store.write("before", pattern(1, count: 200_000))
     // Given a disk that is full
     try disk.fill()
-    for number in 0..<30 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: pattern(number, count: 100_000))
-    }
+    for number in 0..<30 { store.put("\(number)", pattern(number, count: 100_000)) }
     store.flush()
     #expect(
       store.lookup(StoreKey("before"))?.bytes ?? pattern(1, count: 200_000) == pattern(1, count: 200_000))
@@ -154,7 +141,7 @@ struct StoreFullDiskTests {
       try await Task.sleep(for: .milliseconds(10))
     }
     #expect(store.statistics.pendingBytes == 0 && store.statistics.state == .open)
-    #expect(store.put(StoreKey("after"), namespace: "n", metadata: [], body: pattern(2, count: 100_000)))
+    #expect(store.put("after", pattern(2, count: 100_000)))
     store.flush()
     #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
   }

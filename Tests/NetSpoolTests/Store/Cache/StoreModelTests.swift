@@ -76,7 +76,7 @@ struct StoreModelTests {
     }
     // What nobody finds any more is taken out a little later; who writes sees what was left behind at a close.
     if let (name, value) = model.first {
-      store.put(StoreKey(name), namespace: value.namespace, metadata: value.metadata, body: value.body)
+      store.put(name, value.body, namespace: value.namespace, metadata: value.metadata)
     }
     store.flush()
     for _ in 0..<5_000 where store.statistics.entries != model.count { usleep(1_000) }
@@ -91,9 +91,7 @@ struct StoreModelTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let bodies = (0..<64).map { pattern($0, count: 3_000 + $0) }
-    for number in 0..<64 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: bodies[number])
-    }
+    for number in 0..<64 { store.put("\(number)", bodies[number]) }
     let wrong = await withTaskGroup(of: Int.self) { group in
       for worker in 0..<5 {
         group.addTask {
@@ -104,9 +102,7 @@ struct StoreModelTests {
         }
       }
       group.addTask {
-        for round in 0..<2_000 {
-          store.put(StoreKey("\(round % 64)"), namespace: "n", metadata: [], body: bodies[round % 64])
-        }
+        for round in 0..<2_000 { store.put("\(round % 64)", bodies[round % 64]) }
         return 0
       }
       return await group.reduce(0, +)
@@ -124,7 +120,7 @@ struct StoreModelTests {
       if !store.lookup(StoreKey("\(number)")).isMissing { late += 1 }
     }
     for number in 0..<500 {
-      store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: [1])
+      store.put("\(number)", [1])
       if number % 3 == 0 { store.flush() }
       store.remove(StoreKey("\(number)"))
       acknowledge.yield(number)

@@ -53,7 +53,7 @@ import Testing
     // Then
     let left = store.statistics.entries
     #expect((0..<2_000).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
-    store.put(StoreKey("more"), namespace: "n", metadata: [], body: [])
+    store.put("more", [])
     #expect(await until { store.statistics.entries == 1_334 })
     #expect(left > 1_333)
   }
@@ -77,8 +77,7 @@ import Testing
     // When one of them is taken out, perhaps the one that was used last, and the other still stands behind a mark
     #expect(try writer.remove(namespace: "n", pattern: Array("x/".utf8)).left != nil)
     // Then what is put now is found
-    store.put(StoreKey("x/3"), namespace: "n", metadata: [], body: [9])
-    store.flush()
+    store.write("x/3", [9])
     #expect(store.lookup(StoreKey("x/3"))?.bytes == [9])
     #expect(keys.allSatisfy { store.lookup($0).isMissing })
   }
@@ -86,9 +85,7 @@ import Testing
   @Test func `more removals than are kept side by side wait for each other`() async throws {
     let folder = try TestFolder()
     let store = try folder.open { $0.removedAtOnce = 2 }
-    for number in 0..<600 {
-      store.put(StoreKey("\(number % 20)/\(number)"), namespace: "n", metadata: [], body: [])
-    }
+    for number in 0..<600 { store.put("\(number % 20)/\(number)", []) }
     for place in 0..<19 { store.removeAll(namespace: "n", matching: Array("\(place)/".utf8)) }
     #expect((0..<600).allSatisfy { store.lookup(StoreKey("\($0 % 20)/\($0)")).isMissing == ($0 % 20 != 19) })
     #expect(await until { store.statistics.entries == 30 })

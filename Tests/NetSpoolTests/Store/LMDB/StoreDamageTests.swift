@@ -39,7 +39,7 @@ struct StoreDamageTests {
     for start in 0..<2 {
       let store = try directory.open()
       expectNoWrongByte(store, comment)
-      store.put(StoreKey("new \(start)"), namespace: "n1", metadata: [], body: pattern(start, count: 6_000))
+      store.put("new \(start)", pattern(start, count: 6_000), namespace: "n1")
       for number in stride(from: start, to: Self.count, by: 11) { store.remove(Self.key(number)) }
       for number in stride(from: start, to: Self.count, by: 13) {
         store.put(
@@ -122,8 +122,7 @@ struct StoreDamageTests {
     #expect(again.opening.found == .whole)
     again.removeAll(namespace: "n")
     // Then the store goes on
-    again.put(StoreKey("new"), namespace: "n", metadata: [], body: [1])
-    again.flush()
+    again.write("new", [1])
     #expect(again.lookup(StoreKey("new"))?.bytes == [1])
     #expect((0..<40).allSatisfy { again.lookup(Self.key($0)).isMissing })
     #expect(await until { again.statistics.entries == 1 })
@@ -134,7 +133,7 @@ struct StoreDamageTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     let body = pattern(7, count: 60_000)
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: body)
+    store.put("a", body)
     store.close()
     var data = try directory.read("data.mdb")
     let middle = body[30_000..<30_008]

@@ -18,7 +18,7 @@ struct StoreOpeningTests {
   private func filled() throws -> TestFolder {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: pattern(1, count: 5_000))
+    store.put("a", pattern(1, count: 5_000))
     store.close()
     return directory
   }
@@ -42,8 +42,7 @@ struct StoreOpeningTests {
     let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("data.mdb", bytes)
     let store = try directory.open()
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("a", [1])
     #expect(store.lookup(StoreKey("a"))?.bytes == [1])
     let moved = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
     #expect(moved.count == (bytes.isEmpty ? 0 : 1))
@@ -189,7 +188,7 @@ struct StoreOpeningTests {
     let stamp = try directory.read("stamp") + [1]
     try directory.write("stamp", stamp.prefix(count).map { $0 ^ (count == 64 ? 1 : 0) })
     let store = try directory.open()
-    store.put(StoreKey("b"), namespace: "n", metadata: [], body: [2])
+    store.put("b", [2])
     store.close()
     #expect(try directory.open().lookup(StoreKey("b"))?.bytes == [2])
   }
@@ -210,8 +209,7 @@ struct StoreOpeningTests {
   @Test func `no descriptor reaches a program started meanwhile`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
-    store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("a", [1])
     defer { store.close() }
     var count = 0
     // Other tests may have a thousand connections open at the moment.

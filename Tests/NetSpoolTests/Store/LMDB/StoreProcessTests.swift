@@ -13,7 +13,7 @@ struct StoreProcessTests {
     let store = try CacheStore.open(CacheStoreSettings(directory: path))
     for round in 0..<rounds {
       let number = round % 200 * 2 + part
-      store.put(StoreKey("\(number)"), namespace: "p\(part)", metadata: [1], body: body(number))
+      store.put("\(number)", body(number), namespace: "p\(part)", metadata: [1])
       if round % 10 == 0 { store.remove(StoreKey("\((round + 100) % 200 * 2 + part)")) }
       if round % 25 == 0 { store.flush() }
       let other = round % 200 * 2 + 1 - part
@@ -30,14 +30,13 @@ struct StoreProcessTests {
     let path = directory.path
     // Given this process has it open
     let store = try directory.open()
-    store.put(StoreKey("ours"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("ours", [1])
     // When another one uses it at the same time
     async let child = #expect(processExitsWith: .success) { [path = path as String] in
       try StoreProcessTests.work(path, part: 0, rounds: 600)
       let store = try CacheStore.open(CacheStoreSettings(directory: path))
       precondition(!store.lookup(StoreKey("ours")).isMissing, "not seen")
-      store.put(StoreKey("theirs"), namespace: "n", metadata: [], body: [2])
+      store.put("theirs", [2])
       store.close()
     }
     try Self.work(path, part: 1, rounds: 600)
@@ -57,15 +56,10 @@ struct StoreProcessTests {
     let store = round % 2 == 0 ? try directory.open() : nil
     await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, round = round as Int] in
       let store = try CacheStore.open(CacheStoreSettings(directory: path))
-      for number in 0..<100 {
-        store.put(
-          StoreKey("early \(number)"), namespace: "n", metadata: [], body: StoreProcessTests.body(number))
-      }
+      for number in 0..<100 { store.put("early \(number)", StoreProcessTests.body(number)) }
       store.flush()
       for number in 0..<100_000 {
-        store.put(
-          StoreKey("\(number % 300)"), namespace: "n", metadata: [],
-          body: StoreProcessTests.body(number % 300))
+        store.put("\(number % 300)", StoreProcessTests.body(number % 300))
         if number == 500 + round * 333 { kill(getpid(), SIGKILL) }
       }
     }
@@ -76,8 +70,7 @@ struct StoreProcessTests {
     for number in 0..<300 {
       if let hit = left.lookup(StoreKey("\(number)")) { #expect(hit.bytes == Self.body(number)) }
     }
-    left.put(StoreKey("after"), namespace: "n", metadata: [], body: [1])
-    left.flush()
+    left.write("after", [1])
     #expect(left.lookup(StoreKey("after"))?.bytes == [1])
     #expect(left.statistics.damaged == 0)
   }
@@ -86,20 +79,18 @@ struct StoreProcessTests {
     await #expect(processExitsWith: .success) {
       let directory = try TestFolder()
       let store = try directory.open()
-      store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-      store.flush()
+      store.write("a", [1])
       precondition(!store.lookup(StoreKey("a")).isMissing)
       let child = forkedInTime {
         let found = !store.lookup(StoreKey("a")).isMissing
-        let accepted = store.put(StoreKey("b"), namespace: "n", metadata: [], body: [1])
+        let accepted = store.put("b", [1])
         store.remove(StoreKey("a"))
         store.flush()
         return found || accepted ? 1 : 0
       }
       precondition(child == 0)
       precondition(!store.lookup(StoreKey("a")).isMissing)
-      store.put(StoreKey("c"), namespace: "n", metadata: [], body: [1])
-      store.flush()
+      store.write("c", [1])
       precondition(store.statistics.entries == 2)
     }
   }
@@ -134,9 +125,7 @@ struct StoreProcessTests {
     var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
     precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
     func fill() {
-      for number in 0..<500 {
-        store.put(StoreKey("\(number)"), namespace: "n", metadata: [], body: body(number))
-      }
+      for number in 0..<500 { store.put("\(number)", body(number)) }
     }
     if atOnce {
       // Nobody else can write meanwhile, so that all of it waits.
@@ -153,8 +142,7 @@ struct StoreProcessTests {
       if let hit = store.lookup(StoreKey("\(number)")) { precondition(hit.bytes == body(number)) }
     }
     store.removeAll(namespace: "n")
-    store.put(StoreKey("late"), namespace: "n", metadata: [], body: [1])
-    store.flush()
+    store.write("late", [1])
     precondition(store.lookup(StoreKey("late"))?.bytes == [1], "late is missing")
   }
 
@@ -165,8 +153,7 @@ struct StoreProcessTests {
       var limit = rlimit(rlim_cur: 2 << 30, rlim_max: 2 << 30)
       precondition(unsafe setrlimit(CInt(RLIMIT_AS.rawValue), &limit) == 0)
       let store = try directory.open()
-      store.put(StoreKey("a"), namespace: "n", metadata: [], body: [1])
-      store.flush()
+      store.write("a", [1])
       precondition(store.lookup(StoreKey("a"))?.bytes == [1])
     }
   }
