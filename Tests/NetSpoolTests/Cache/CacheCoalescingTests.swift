@@ -15,8 +15,7 @@ struct CacheCoalescingTests {
       for _ in 0..<1000 {
         let operation = engine.operation(path: "/a").onCompletion { sources.add($0.source) }
           .onNotModified { unmodified.add() }
-        tally.watch(operation)
-        engine.enqueue(operation)
+        tally.start(operation)
       }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))

@@ -19,8 +19,7 @@ struct CacheScopeTests {
         if token != "0" { operation.setAuthorization(token) }
         let mine = token == "0" ? "nobody" : "Bearer \(token)"
         operation.onCompletion { if $0.text != mine { wrong.add("\(mine): \($0.text ?? "")") } }
-        tally.watch(operation)
-        engine.enqueue(operation)
+        tally.start(operation)
       }
       await tally.wait(for: 2000)
       #expect(wrong.entries.isEmpty && tally.count("completed") == 2000)

@@ -156,10 +156,7 @@ import Testing
       let mine = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
       let again = engine.operation(path: "/again").configure { $0.retry = .standard }
       let blocked = engine.operation(path: "/blocked").addDependency(mine[0])
-      for operation in mine + [again, blocked] {
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for operation in mine + [again, blocked] { tally.start(operation) }
       mine[39].pause()
       // When
       engine.cancelAll()

@@ -11,11 +11,7 @@ struct CoalescingTests {
       origin.on("/a", .text("shared"))
       origin.hold("/a")
       let tally = Tally()
-      for _ in 0..<1000 {
-        let operation = engine.operation(path: "/a")
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for _ in 0..<1000 { tally.start(engine.operation(path: "/a")) }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.release("/a")
@@ -34,10 +30,7 @@ struct CoalescingTests {
       origin.hold("/a")
       let tally = Tally()
       let operations = (0..<1000).map { _ in engine.operation(path: "/a") }
-      for operation in operations {
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for operation in operations { tally.start(operation) }
       await engine.settle()
       if !isQueued { #expect(await origin.waitForWaiting("/a", 1)) }
       for operation in operations[..<999] { operation.cancel() }
@@ -313,11 +306,7 @@ struct CoalescingTests {
       origin.hold("/a")
       let tally = Tally()
       for kind in Self.kinds {
-        for _ in 0..<50 {
-          let operation = engine.operation(path: "/a").configure(kind)
-          tally.watch(operation)
-          engine.enqueue(operation)
-        }
+        for _ in 0..<50 { tally.start(engine.operation(path: "/a").configure(kind)) }
       }
       await engine.settle()
       let count = Self.kinds.count

@@ -19,8 +19,7 @@ struct DeliveryTests {
           most.add(inside.count)
           inside.removeAll()
         }
-        tally.watch(operation)
-        engine.enqueue(operation)
+        tally.start(operation)
       }
       await tally.wait(for: 200)
       #expect(most.entries == Array(repeating: 1, count: 200))

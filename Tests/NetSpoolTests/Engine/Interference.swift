@@ -60,9 +60,7 @@ struct Interference: Sendable {
     case .cancelItself: subject.cancel()
     case .cancelOthers: if all { engine.cancelAll() } else { other.cancel() }
     case .enqueue:
-      let operation = engine.operation(path: "/more")
-      more.watch(operation)
-      engine.enqueue(operation)
+      more.start(engine.operation(path: "/more"))
     }
   }
 

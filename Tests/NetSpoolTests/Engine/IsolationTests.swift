@@ -233,14 +233,8 @@ import Testing
       origin.on("/a", .text("ok"))
       let engine = try NetworkEngine(to: origin, on: queue)
       let (gate, tally, count) = (Latch(), Tally(), 6_500)
-      let first = engine.operation(path: "/a").onCompletion { _ in gate.block() }
-      tally.watch(first)
-      engine.enqueue(first)
-      for _ in 1..<count {
-        let operation = engine.operation(path: "/a").configure { $0.coalesces = false }
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      tally.start(engine.operation(path: "/a").onCompletion { _ in gate.block() })
+      for _ in 1..<count { tally.start(engine.operation(path: "/a").configure { $0.coalesces = false }) }
       // When as many answers wait for its closures as may.
       #expect(await origin.waitForHits("/a", EngineRooms.undeliveredMax))
       while engine.undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax {

@@ -17,11 +17,7 @@ struct LifeTests {
       settings.sizing = .fixed(4)
       let made = try NetworkEngine(to: origin, on: NetworkQueue(configuration: settings))
       engine = made
-      for number in 0..<1000 {
-        let operation = made.operation(path: "/\(number)")
-        tally.watch(operation)
-        made.enqueue(operation)
-      }
+      for number in 0..<1000 { tally.start(made.operation(path: "/\(number)")) }
     }
     #expect(await origin.waitForWaiting("/0", 1))
     // What is under way keeps its engine.

@@ -167,11 +167,7 @@ struct LoopsTests {
       }
       let tally = Tally()
       func enqueue(_ count: Int, at origin: ScriptedOrigin) {
-        for number in 0..<count {
-          let operation = engine.operation(url: origin.url("/?n=\(number)"))
-          tally.watch(operation)
-          engine.enqueue(operation)
-        }
+        for number in 0..<count { tally.start(engine.operation(url: origin.url("/?n=\(number)"))) }
       }
       func are(_ count: Int, _ otherCount: Int) async {
         #expect(await here.waitForWaiting("middle", count))
@@ -285,9 +281,7 @@ struct LoopsTests {
       for number in 0..<200 {
         var request = NetworkRequest(url: here.url("/a\(number)"))
         request.redirects = .atMost(10_000)
-        let operation = engine.operation(request)
-        tally.watch(operation)
-        engine.enqueue(operation)
+        tally.start(engine.operation(request))
       }
       #expect(await there.waitForRequests(100))
       if shutsDown { await engine.shutDown(deadline: .zero) } else { engine.cancelAll() }
@@ -336,11 +330,7 @@ struct LoopsTests {
       let origins = try (0..<16).map { _ in try ScriptedOrigin() }
       for origin in origins { origin.fallback(.text("ok")) }
       let tally = Tally()
-      for number in 0..<count {
-        let operation = engine.operation(url: origins[number % 16].url("/\(number)"))
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for number in 0..<count { tally.start(engine.operation(url: origins[number % 16].url("/\(number)"))) }
       await tally.wait(for: count)
       #expect(tally.count("completed") == count, "\(tally)")
       // One for each place; those of exchanges that have been silent for a second do not count as one.

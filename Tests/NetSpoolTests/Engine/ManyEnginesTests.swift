@@ -27,11 +27,7 @@ struct ManyEnginesTests {
     }
     let tally = Tally()
     for engine in engines {
-      for number in 0..<3 {
-        let operation = engine.operation(path: "/\(number)")
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for number in 0..<3 { tally.start(engine.operation(path: "/\(number)")) }
     }
     await tally.wait(for: 3 * count)
     #expect(tally.count("completed") == 3 * count)
@@ -67,8 +63,7 @@ struct ManyEnginesTests {
                 try await blocking { [cache] in try guest.useCache(cache) }
               }
               let operation = guest.operation(path: "/body", parameters: ["n": "\(part) \(number % 5)"])
-              tally.watch(operation)
-              guest.enqueue(operation)
+              tally.start(operation)
               if number % 3 == 0 { operation.cancel() }
             }
           }

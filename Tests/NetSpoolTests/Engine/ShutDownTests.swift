@@ -20,9 +20,7 @@ struct ShutDownTests {
       origin.hold("/held")
       let tally = Tally()
       for number in 0..<Self.many {
-        let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
-        tally.watch(operation)
-        engine.enqueue(operation)
+        tally.start(engine.operation(path: "/held", parameters: ["n": "\(number)"]))
       }
       #expect(await origin.waitForWaiting("/held", 64))
       switch caller {
@@ -104,10 +102,7 @@ struct ShutDownTests {
       let blocked = engine.operation(path: "/blocked").addDependency(again)
       let long = engine.operation(path: "/long").onStateChange { if $0 == .paused { paused.open() } }
       long.onDownloadProgress { _ in long.pause() }
-      for operation in [again, blocked, long] {
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for operation in [again, blocked, long] { tally.start(operation) }
       await waits.opened()
       await paused.opened()
       engine.shutDownAndWait(deadline: .seconds(0))
@@ -142,10 +137,7 @@ struct ShutDownTests {
         .onStateChange { if $0 == .queued, origin.hits("/again") > 0 { waits.open() } }
       let blocked = engine.operation(path: "/blocked").addDependency(again)
       let held = (0..<50).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
-      for operation in [again, blocked] + held {
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for operation in [again, blocked] + held { tally.start(operation) }
       await waits.opened()
       #expect(engine.configuration.queue.driver.close() == 0)
       await tally.wait(for: 52)
@@ -160,11 +152,7 @@ struct ShutDownTests {
         origin.on("/a", .text("ok"))
         let tally = Tally()
         let sender = Task.detached {
-          for _ in 0..<200 {
-            let operation = engine.operation(path: "/a").configure { $0.coalesces = false }
-            tally.watch(operation)
-            engine.enqueue(operation)
-          }
+          for _ in 0..<200 { tally.start(engine.operation(path: "/a").configure { $0.coalesces = false }) }
         }
         _ = await engine.end(of: engine.operation(path: "/a"))
         #expect(engine.configuration.queue.driver.close() == 0)

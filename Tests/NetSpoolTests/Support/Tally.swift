@@ -1,5 +1,6 @@
-import NetSpool
 import Synchronization
+
+@testable import NetSpool
 
 /// Counts the final events of many operations, each on its own, and says when they are all in.
 final class Tally: Sendable {
@@ -17,6 +18,12 @@ final class Tally: Sendable {
     let id = operation.id
     operation.onCompletion { [self] _ in add(id, "completed") }
     operation.onError { [self] error in add(id, error.code.description) }
+  }
+
+  /// The same, and enqueues it.
+  func start(_ operation: NetworkOperation) {
+    watch(operation)
+    operation.engine.enqueue(operation)
   }
 
   private func add(_ id: UInt64, _ code: String) {
