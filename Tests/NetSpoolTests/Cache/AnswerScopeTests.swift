@@ -155,8 +155,7 @@ import Testing
       origin.hold("/a")
       let isOpen = Variable(true)
       let bound = try house.engine { $0.egress = .rule { _ in isOpen.value } }
-      let first = bound.operation(url: origin.url("/a"))
-      bound.enqueue(first)
+      let first = bound.start(bound.operation(url: origin.url("/a")))
       #expect(await origin.waitForHits("/a", 1))
       isOpen.value = false
       #expect(await bound.end(of: bound.operation(url: origin.url("/a"))).code == .egressDenied)

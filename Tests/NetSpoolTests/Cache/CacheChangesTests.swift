@@ -257,8 +257,7 @@ struct LateJoiningTests {
   @Test func `requests behind a download that cannot be joined share one of their own`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", Answer.text("streamed").fault(.gate("body"), at: .body(2)))
-      let download = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
-      engine.enqueue(download)
+      let download = engine.start(engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream()))
       #expect(await origin.waitForWaiting("body", 1))
       #expect(await download.hasHead(of: engine))
       origin.on("/a", .text("shared"))

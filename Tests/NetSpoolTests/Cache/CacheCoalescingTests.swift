@@ -42,8 +42,7 @@ struct CacheCoalescingTests {
       engine.enqueue(reload, forceReload: true)
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 2))
-      let named = engine.operation(path: "/a").configure { $0.credentialScope = "x" }
-      engine.enqueue(named)
+      let named = engine.start(engine.operation(path: "/a").configure { $0.credentialScope = "x" })
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 3))
       origin.release("/a")

@@ -141,8 +141,7 @@ struct CacheStreamTests {
       origin.on("/a", .status(304))
       origin.hold("/a")
       let streams = (0..<3).map { _ in MemoryDownloadStream() }
-      let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = streams.map { engine.start(engine.operation(path: "/a").addDownloadStream($0)) }
       let plain = engine.start("/a")
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))

@@ -28,8 +28,7 @@ struct HungDiskEndingTests {
       engine.enqueue(operation)
       #expect(await origin.waitForWaiting("/a", 1))
       if isShared {
-        let sharing = engine.operation(path: "/a")
-        engine.enqueue(sharing)
+        let sharing = engine.start("/a")
         ends.sharing.withLock { $0 = sharing }
         try await goesOn(other)
       }

@@ -84,8 +84,7 @@ struct HungDiskTests {
     try await withStoppableDisk { engine, origin, disk, other in
       origin.on("/a", cacheable("a"))
       origin.hold("/a")
-      let first = engine.operation(path: "/a")
-      engine.enqueue(first)
+      let first = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       // Given a thread that looks, and waits for the disk
       disk.stop()
@@ -165,8 +164,7 @@ struct HungDiskTests {
         "/a", .pattern(count).header("Cache-Control", "max-age=60").framed(.chunked(size: 65_536)))
       origin.hold("/a")
       let stream = PatternStream()
-      let operation = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       #expect(await origin.waitForWaiting("/a", 1))
       // When the disk stops before a long body comes to a stream
       disk.stop()
@@ -190,8 +188,7 @@ struct HungDiskTests {
       await blocking { engine.flushCache() }
       // Given a stored body that goes into a stream, and a disk that stops before it is read
       let stream = DiskStoppingStream(disk)
-      let operation = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       await disk.isMissed()
       // Then others go on, and it does so with the disk
       try await goesOn(other, beside: disk)

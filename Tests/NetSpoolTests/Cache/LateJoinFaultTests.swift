@@ -20,12 +20,10 @@ struct LateJoinFaultTests {
         .pattern(count).header("Cache-Control", "max-age=100").fault(.gate("middle"), at: .body(1 << 20)))
       let arrived = Latch()
       let first = PatternStream { if $0 == 1 << 20 { arrived.open() } }
-      let leader = engine.operation(path: "/a").addDownloadStream(first)
-      engine.enqueue(leader)
+      let leader = engine.start(engine.operation(path: "/a").addDownloadStream(first))
       await arrived.opened()
       let stream = PatternStream()
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
+      let late = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       let plain = engine.start("/a")
       #expect(await until { stream.count == 1 << 20 })
       // When

@@ -10,8 +10,7 @@ struct LateJoinTests {
     let count = 64 << 20
     try await withSpooled(count, heldAt: count / 2) { engine, origin, leader, first in
       let stream = PatternStream()
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
+      let late = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       // All that has come is there for it while nothing more comes
       #expect(await until { stream.count == count / 2 })
       origin.release("middle")
@@ -80,8 +79,7 @@ struct LateJoinTests {
   @Test func `when all have left, so has the exchange`() async throws {
     try await withSpooled(10 << 20, heldAt: 6 << 20) { engine, origin, leader, first in
       let stream = PatternStream()
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
+      let late = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       #expect(await until { stream.count == 6 << 20 })
       late.pause()  // it has got some, so it goes on
       leader.cancel()
@@ -105,8 +103,7 @@ struct LateJoinTests {
       engine.enqueue(leader)
       await arrived.opened()
       let (stream, plain) = (PatternStream(), engine.start("/a"))
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
+      let late = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       #expect(await until { stream.count == 4 << 20 })
       origin.release("middle")
       for operation in [leader, late, plain] { #expect(await operation.end().code == .bodyTruncated) }
@@ -120,8 +117,7 @@ struct LateJoinTests {
     try await withSpooled(count, heldAt: 4 << 20, storedMax: 6 << 20, isChunked: true) {
       engine, origin, leader, first in
       let stream = PatternStream()
-      let late = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(late)
+      let late = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       #expect(await until { stream.count > 0 })
       origin.release("middle")
       for operation in [leader, late] { #expect(await operation.end().response?.status == 200) }
@@ -160,8 +156,7 @@ struct LateJoinTests {
       origin.on("/a", paced.answer([("middle", place)]))
       let arrived = Latch()
       let stream = PatternStream { if $0 == place { arrived.open() } }
-      let leader = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(leader)
+      let leader = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       try #require(await paced.come(to: place, from: origin, into: stream) { engine.spooled })
       // One gate may stand where the next begins
       await arrived.opened()

@@ -13,8 +13,7 @@ struct SpoolingTests {
       let body = PacedBody(path: "/a", count: count, isChunked: true)
       origin.on("/a", body.answer())
       let (first, second) = (PatternStream(), PatternStream())
-      let operation = engine.operation(path: "/a").addDownloadStream(first)
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: "/a").addDownloadStream(first))
       try #require(await body.come(to: count, from: origin, into: first) { engine.spooled })
       #expect(await operation.end().response?.source == .network)
       // It is a hit while it is on its way into the store, and afterwards
@@ -37,8 +36,7 @@ struct SpoolingTests {
       body.comeAll(from: origin)
       origin.on("/a", body.answer([("middle", 5 << 20)]))
       let stream = PatternStream { if $0 >= 5 << 20 { arrived.open() } }
-      let operation = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       await arrived.opened()
       // So far it lies on the disk
       #expect(await until { engine.budgets.cacheSpools.map { $0.held > 4 << 20 } == true })

@@ -105,8 +105,7 @@ import Testing
   @Test func `a wait for a queue may be left`() async throws {
     try await withEvents { engine, origin in
       origin.on("/a", .noAnswer)
-      let operation = engine.operation(path: "/a")
-      engine.enqueue(operation)
+      let operation = engine.start("/a")
       let waiting = Task { await engine.configuration.queue.drain(deadline: .seconds(3_000)) }
       waiting.cancel()
       #expect(await !waiting.value)
@@ -151,8 +150,7 @@ import Testing
       origin.hold("/held")
       origin.on("/again", .status(503).header("Retry-After", "30"))
       let tally = Tally()
-      let survivors = (0..<40).map { other.operation(path: "/held", parameters: ["n": "\($0)"]) }
-      for operation in survivors { other.enqueue(operation) }
+      let survivors = (0..<40).map { other.start(other.operation(path: "/held", parameters: ["n": "\($0)"])) }
       let mine = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
       let again = engine.operation(path: "/again").configure { $0.retry = .standard }
       let blocked = engine.operation(path: "/blocked").addDependency(mine[0])

@@ -177,8 +177,7 @@ struct CoalescingTests {
     try await withEngine { engine, origin in
       origin.on("/a", .text("ok"))
       origin.hold("/a")
-      let operations = (0..<2).map { _ in engine.operation(path: "/a", method: .post) }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = (0..<2).map { _ in engine.start(engine.operation(path: "/a", method: .post)) }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 2))
       origin.releaseAll()
@@ -190,8 +189,7 @@ struct CoalescingTests {
     try await withEngine { engine, origin in
       origin.on("/a", .text("ok"))
       origin.hold("/a")
-      let operations = (0..<5).map { _ in engine.operation(path: "/a", method: .head) }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = (0..<5).map { _ in engine.start(engine.operation(path: "/a", method: .head)) }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       origin.releaseAll()
@@ -208,8 +206,7 @@ struct CoalescingTests {
       // When
       let late = engine.start("/a")
       let stream = MemoryDownloadStream()
-      let lateWithStream = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(lateWithStream)
+      let lateWithStream = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       // Then they share it: each of them is executing without another request
       origin.release("middle")
       for operation in [first, late] {
@@ -261,8 +258,7 @@ struct CoalescingTests {
       origin.on("/a", .text("ok"))
       let calls = Journal<String>()
       let first = engine.start("/a")
-      let second = engine.operation(path: "/a").addDownloadStream(NotingStream(calls))
-      engine.enqueue(second)
+      let second = engine.start(engine.operation(path: "/a").addDownloadStream(NotingStream(calls)))
       second.cancel()
       #expect(await second.end().code == .cancelled)
       engine.configuration.queue.isSuspended = false

@@ -117,8 +117,7 @@ import Testing
       origin.hold("/equal")
       origin.hold("/other")
       let engine = try NetworkEngine(to: origin, on: queue)
-      let leader = engine.operation(path: "/equal")
-      engine.enqueue(leader)
+      let leader = engine.start("/equal")
       #expect(await origin.waitForRequests(1))
       let clock = await LoopClock(queue)
       func work(_ make: (Int) -> NetworkOperation) async -> Duration {
@@ -140,8 +139,7 @@ import Testing
       origin.on("/equal", .text("ok"))
       origin.hold("/equal")
       let engine = try NetworkEngine(to: origin, on: queue)
-      let leader = engine.operation(path: "/equal")
-      engine.enqueue(leader)
+      let leader = engine.start("/equal")
       #expect(await origin.waitForRequests(1))
       let clock = await LoopClock(queue)
       let others = (0..<20_000).map { _ in engine.operation(path: "/equal") }

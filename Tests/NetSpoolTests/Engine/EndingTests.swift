@@ -36,8 +36,7 @@ struct EndingTests {
   @Test func `a tag that is set while an operation is under way counts`() async throws {
     try await withEngine { engine, origin in
       origin.hold("/a")
-      let operation = engine.operation(path: "/a")
-      engine.enqueue(operation)
+      let operation = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       operation.tag = "album"
       engine.cancel(tag: "album")

@@ -143,8 +143,7 @@ struct DependencyTests {
   @Test func `cancelling one that waits for others ends it at once`() async throws {
     try await withEngine { engine, origin in
       let never = engine.operation(path: "/never")
-      let operation = engine.operation(path: "/a").addDependency(never)
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: "/a").addDependency(never))
       operation.cancel()
       #expect(await operation.end().code == .cancelled)
       #expect(origin.requestCount == 0)

@@ -42,8 +42,7 @@ import Testing
   @Test func `a full queue refuses without its loop, and says why`() async throws {
     try await withEngine({ $0.limits.operationsQueuedMax = 100 }, queue: { $0.isSuspended = true }) {
       engine, origin in
-      let held = (0..<100).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
-      for operation in held { engine.enqueue(operation) }
+      let held = (0..<100).map { engine.start(engine.operation(path: "/held", parameters: ["n": "\($0)"])) }
       let goesOn = await engine.configuration.queue.heldLoop()
       // From the caller's thread to the closure and back
       let reasons = await blocking {

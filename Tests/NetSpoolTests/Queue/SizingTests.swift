@@ -8,8 +8,7 @@ struct SizingTests {
     -> [NetworkOperation]
   {
     (0..<count).map { number in
-      let operation = engine.operation(path: path, parameters: ["n": "\(number)"])
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: path, parameters: ["n": "\(number)"]))
       return operation
     }
   }

@@ -130,11 +130,16 @@ extension NetworkEngine {
   @discardableResult
   func start(_ path: String) -> NetworkOperation { get(path) as NetworkOperation }
 
+  /// Enqueues it and answers it.
+  func start(_ operation: NetworkOperation) -> NetworkOperation {
+    enqueue(operation)
+    return operation
+  }
+
   /// The same, once some of its answer's body has come.
   func underWay(_ path: String) async -> NetworkOperation {
     let hasCome = Latch()
-    let operation = operation(path: path).onDownloadProgress { _ in hasCome.open() }
-    enqueue(operation)
+    let operation = start(operation(path: path).onDownloadProgress { _ in hasCome.open() })
     await hasCome.opened()
     return operation
   }

@@ -95,8 +95,7 @@ struct FreezingQueuesTests {
       let queue = try NetworkQueue()
       let engine = try makeEngine(fixture, on: queue)
       for _ in 0..<20 {
-        let operation = engine.letter("/letters")
-        engine.enqueue(operation)
+        let operation = engine.start(engine.letter("/letters"))
         operations.append(operation)
       }
       if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }

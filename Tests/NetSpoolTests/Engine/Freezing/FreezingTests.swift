@@ -246,8 +246,7 @@ struct FreezingTests {
     fixture.origin.on(prefix: "/", .text("taken"))
     fixture.origin.enqueue(.status(503), .status(503), for: "/1")
     try await fixture.live { engine in
-      let operations = (1...20).map { engine.letter("/\($0)") }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = (1...20).map { engine.start(engine.letter("/\($0)")) }
       for operation in operations { #expect(await operation.end().text == "taken") }
       #expect(fixture.origin.requests.map(\.path) == ["/1", "/1"] + (1...20).map { "/\($0)" })
     }

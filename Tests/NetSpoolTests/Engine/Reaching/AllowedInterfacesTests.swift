@@ -29,8 +29,7 @@ struct AllowedInterfacesTests {
     try await withTwo { limited, other, neighbour in
       let log = ReachabilityLog(of: limited)
       #expect(await limited.settledReachability() == .noRoute)
-      let waiting = limited.operation(path: "/")
-      limited.enqueue(waiting)
+      let waiting = limited.start("/")
       let late = limited.operation(path: "/late")
       late.timeouts = .init()
       late.timeouts.queueDeadline = .milliseconds(200)

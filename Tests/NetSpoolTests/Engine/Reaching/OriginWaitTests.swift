@@ -10,8 +10,7 @@ struct OriginWaitTests {
     try await withEngine { engine, origin in
       origin.fallback(.text("hello"))
       origin.stop()
-      let operation = engine.operation(path: "a").configure { $0.waitsForOrigin = true }
-      engine.enqueue(operation)
+      let operation = engine.start(engine.operation(path: "a").configure { $0.waitsForOrigin = true })
       #expect(await engine.get("/b").end().code == .connectFailed)
       while true {
         let snapshot = await engine.configuration.queue.snapshot
@@ -36,8 +35,7 @@ struct OriginWaitTests {
       }
       let ending = await engine.end(of: operation)
       #expect(ending.code == .timedOut && ending.reason == "queueDeadline")
-      let other = engine.operation(path: "b").configure { $0.waitsForOrigin = true }
-      engine.enqueue(other)
+      let other = engine.start(engine.operation(path: "b").configure { $0.waitsForOrigin = true })
       await engine.settle()
       other.cancel()
       #expect(await other.end().code == .cancelled)
