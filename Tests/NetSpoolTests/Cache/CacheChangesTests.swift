@@ -173,8 +173,7 @@ struct CacheChangesTests {
       clock.advance(seconds: 20)
       // However slow the machine is
       engine.driver.eachLoop { $0.cacheSide.validations.milliseconds = 600_000 }
-      origin.on("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
-      origin.hold("/a")
+      origin.hold("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
       let operations = (0..<50).map { number in
         engine.operation(path: "/a").setHeader("X-Request-Id", "\(number)")
       }
@@ -196,8 +195,7 @@ struct CacheChangesTests {
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")
       clock.advance(seconds: 20)
-      origin.on("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
-      origin.hold("/a")
+      origin.hold("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
       let first = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       let limit = LoopLimit(.seconds(1.1))
@@ -220,8 +218,7 @@ struct CacheChangesTests {
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")
       clock.advance(seconds: 20)
-      origin.on("/a", .text("new").header("Cache-Control", "no-store"))
-      origin.hold("/a")
+      origin.hold("/a", .text("new").header("Cache-Control", "no-store"))
       let operations = (0..<50).map { engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)") }
       for operation in operations { engine.enqueue(operation) }
       await engine.settle()
@@ -260,8 +257,7 @@ struct LateJoiningTests {
       let download = engine.start(engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream()))
       #expect(await origin.waitForWaiting("body", 1))
       #expect(await download.hasHead(of: engine))
-      origin.on("/a", .text("shared"))
-      origin.hold("/a")
+      origin.hold("/a", .text("shared"))
       let operations = (0..<500).map { _ in engine.get("/a") }
       await engine.settle()
       let other = (0..<500).map { _ in engine.operation(path: "/a").configure { $0.cachePolicy = .reload } }

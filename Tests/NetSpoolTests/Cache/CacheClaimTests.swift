@@ -60,8 +60,7 @@ import Testing
     try await Self.withTwoQueues { first, second, origin in
       // Given an answer with `no-store`, whose body is not there yet
       let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\n"
-      origin.on("/a", .raw([.text(head), .gate("body"), .text("alone")]))
-      origin.hold("/a")
+      origin.hold("/a", .raw([.text(head), .gate("body"), .text("alone")]))
       let asking = first.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       let waiting = (0..<3).map { _ in second.start("/a") }
@@ -81,8 +80,7 @@ import Testing
     async throws
   {
     try await Self.withTwoQueues { first, second, origin in
-      origin.on("/a", Self.cacheable("late"))
-      origin.hold("/a")
+      origin.hold("/a", Self.cacheable("late"))
       let asking = first.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       // When others want the same from another queue
@@ -109,8 +107,7 @@ import Testing
     try await Self.withTwoQueues { first, second, origin in
       for end in [{ $0.pause() }, { $0.cancel() }] as [(NetworkOperation) -> Void] {
         let path = "/\(origin.requestCount)"
-        origin.on(path, Self.cacheable("late"))
-        origin.hold(path)
+        origin.hold(path, Self.cacheable("late"))
         let asking = first.start(path)
         #expect(await origin.waitForWaiting(path, 1))
         let other = second.start(path)
@@ -149,8 +146,7 @@ import Testing
   @Test func `a store that cannot be written holds up no request`() async throws {
     let folder = try TestFolder()
     try await Self.withTwoQueues(folder) { first, second, origin in
-      origin.on("/a", Self.cacheable("late"))
-      origin.hold("/a")
+      origin.hold("/a", Self.cacheable("late"))
       let asking = first.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       let waiting = second.start("/a")
@@ -203,8 +199,7 @@ import Testing
   @Test func `an engine that does not want it asks at once`() async throws {
     let folder = try TestFolder()
     let origin = try ScriptedOrigin()
-    origin.on("/a", Self.cacheable("late"))
-    origin.hold("/a")
+    origin.hold("/a", Self.cacheable("late"))
     let first = try Self.engine(folder.path, origin.port)
     let others = [
       try Self.engine(folder.path, origin.port, coalesces: false), try Self.engine(folder.path, origin.port),

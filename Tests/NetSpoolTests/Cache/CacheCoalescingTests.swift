@@ -8,8 +8,7 @@ import Testing
 struct CacheCoalescingTests {
   @Test(arguments: [304, 200]) func `a thousand equal requests ask once`(status: Int) async throws {
     try await withStale { engine, origin in
-      origin.on("/a", status == 304 ? .status(304).header("ETag", "\"a\"") : .text("new"))
-      origin.hold("/a")
+      origin.hold("/a", status == 304 ? .status(304).header("ETag", "\"a\"") : .text("new"))
       let tally = Tally()
       let (sources, unmodified) = (Journal<NetworkResponse.Source>(), Counter())
       for _ in 0..<1000 {
@@ -31,8 +30,7 @@ struct CacheCoalescingTests {
 
   @Test func `requests that want something else of the cache go alone`() async throws {
     try await withStale { engine, origin in
-      origin.on("/a", .text("new"))
-      origin.hold("/a")
+      origin.hold("/a", .text("new"))
       let asking = engine.start("/a")
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))

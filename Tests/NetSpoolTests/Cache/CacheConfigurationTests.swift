@@ -74,8 +74,7 @@ struct CacheConfigurationTests {
   @Test func `turned on late, it holds what comes from then on`() async throws {
     let folder = try TestFolder()
     try await withEngine { engine, origin in
-      origin.on("/a", .text("a").header("Cache-Control", "max-age=1000"))
-      origin.hold("/a")
+      origin.hold("/a", .text("a").header("Cache-Control", "max-age=1000"))
       let early = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       try engine.useCache(.init(directory: folder.path))

@@ -56,8 +56,7 @@ struct CacheFaceTests {
       origin.on("/a", Self.lasting("12345").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")
       clock.advance(seconds: 200)
-      origin.on("/a", .status(304))
-      origin.hold("/a")
+      origin.hold("/a", .status(304))
       let sharers = (1...3).map { _ in engine.start("/a") }
       #expect(await origin.waitForWaiting("/a", 1))
       await engine.settle()

@@ -138,8 +138,7 @@ struct CacheStreamTests {
 
   @Test func `a revalidated body plays into the streams of all`() async throws {
     try await withStale { engine, origin in
-      origin.on("/a", .status(304))
-      origin.hold("/a")
+      origin.hold("/a", .status(304))
       let streams = (0..<3).map { _ in MemoryDownloadStream() }
       let operations = streams.map { engine.start(engine.operation(path: "/a").addDownloadStream($0)) }
       let plain = engine.start("/a")

@@ -39,8 +39,7 @@ struct CachedThenFreshTests {
 
   @Test func `a handler that comes between the two hears the second, changed or not`() async throws {
     try await withStale { engine, origin in
-      origin.on("/a", .status(304))
-      origin.hold("/a")
+      origin.hold("/a", .status(304))
       let (early, late, both) = (Latch(), Latch(), Journal<Bool>())
       let operation = engine.operation(path: "/a").configure {
         $0.cachePolicy = .cachedThenFresh
@@ -95,8 +94,7 @@ struct CachedThenFreshTests {
     async throws
   {
     try await withStale { engine, origin in
-      origin.on("/a", isNew ? .text("new") : .status(304))
-      origin.hold("/a")
+      origin.hold("/a", isNew ? .text("new") : .status(304))
       let heard = Journal<String>()
       let operations = (0..<100).map { _ in engine.operation(path: "/a") }
       for operation in operations {

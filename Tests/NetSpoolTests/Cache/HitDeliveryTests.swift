@@ -177,8 +177,7 @@ struct HitDeliveryTests {
 
   @Test func `operations that wait for a hit go on, and a hit waits for others`() async throws {
     try await withHeld { engine, origin in
-      origin.on("/slow", .text("slow"))
-      origin.hold("/slow")
+      origin.hold("/slow", .text("slow"))
       let slow = engine.start("/slow")
       let hit = engine.operation(path: "/a").addDependency(slow)
       let last = engine.start(engine.operation(path: "/a").addDependency(hit))

@@ -82,8 +82,7 @@ struct HungDiskTests {
 
   @Test func `keeps the operation that enqueues, and none that comes later`() async throws {
     try await withStoppableDisk { engine, origin, disk, other in
-      origin.on("/a", cacheable("a"))
-      origin.hold("/a")
+      origin.hold("/a", cacheable("a"))
       let first = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       // Given a thread that looks, and waits for the disk

@@ -11,8 +11,7 @@ struct RefreshTests {
     `one renewal, and nobody waits for it`(_ policy: NetSpool.CachePolicy) async throws
   {
     try await withStale(policy: policy, "max-age=10, stale-while-revalidate=60") { engine, origin in
-      origin.on("/a", .text("new").header("Cache-Control", "max-age=100"))
-      origin.hold("/a")
+      origin.hold("/a", .text("new").header("Cache-Control", "max-age=100"))
       // Each is answered although the renewal hangs, and none starts another.
       for _ in 1...50 { #expect(await engine.fetch("/a").response?.source == .cache) }
       #expect(await origin.waitForWaiting("/a", 1))

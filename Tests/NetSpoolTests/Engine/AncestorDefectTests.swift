@@ -42,8 +42,7 @@ struct AncestorDefectTests {
       for _ in 0..<1_000 where queue.activity.running > 0 { await engine.settle() }
       #expect(queue.activity.running == 0 && queue.activity.frozen == 0)
       // Every slot is free: as many as before run at once
-      fixture.origin.on("/held", .text("held"))
-      fixture.origin.hold("/held")
+      fixture.origin.hold("/held", .text("held"))
       let operations = (0..<16).map { _ in engine.operation(path: "/held") }
       for operation in operations {
         operation.configure { $0.coalesces = false }

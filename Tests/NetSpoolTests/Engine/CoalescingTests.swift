@@ -8,8 +8,7 @@ import Testing
 struct CoalescingTests {
   @Test func `a thousand equal requests are one, with a thousand endings`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("shared"))
-      origin.hold("/a")
+      origin.hold("/a", .text("shared"))
       let tally = Tally()
       for _ in 0..<1000 { tally.start(engine.operation(path: "/a")) }
       await engine.settle()
@@ -26,8 +25,7 @@ struct CoalescingTests {
     async throws
   {
     try await withEngine(queue: { $0.isSuspended = isQueued }) { engine, origin in
-      origin.on("/a", .text("shared"))
-      origin.hold("/a")
+      origin.hold("/a", .text("shared"))
       let tally = Tally()
       let operations = (0..<1000).map { _ in engine.operation(path: "/a") }
       for operation in operations { tally.start(operation) }
@@ -175,8 +173,7 @@ struct CoalescingTests {
 
   @Test func `POST is never shared`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("ok"))
-      origin.hold("/a")
+      origin.hold("/a", .text("ok"))
       let operations = (0..<2).map { _ in engine.start(engine.operation(path: "/a", method: .post)) }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 2))
@@ -187,8 +184,7 @@ struct CoalescingTests {
 
   @Test func `equal HEAD requests share one exchange`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("ok"))
-      origin.hold("/a")
+      origin.hold("/a", .text("ok"))
       let operations = (0..<5).map { _ in engine.start(engine.operation(path: "/a", method: .head)) }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
@@ -298,8 +294,7 @@ struct CoalescingTests {
 
   @Test func `requests that differ from the one under way share among themselves`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("shared"))
-      origin.hold("/a")
+      origin.hold("/a", .text("shared"))
       let tally = Tally()
       for kind in Self.kinds {
         for _ in 0..<50 { tally.start(engine.operation(path: "/a").configure(kind)) }

@@ -136,8 +136,7 @@ import Testing
   @Test func `an answer that twenty thousand share does not hold the loop up`() async throws {
     try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let origin = try ScriptedOrigin()
-      origin.on("/equal", .text("ok"))
-      origin.hold("/equal")
+      origin.hold("/equal", .text("ok"))
       let engine = try NetworkEngine(to: origin, on: queue)
       let leader = engine.start("/equal")
       #expect(await origin.waitForRequests(1))

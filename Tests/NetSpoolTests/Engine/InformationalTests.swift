@@ -29,8 +29,7 @@ struct InformationalTests {
   @Test func `all that share the exchange by then are told, and none of a stored answer`() async throws {
     try await withCache { engine, origin, _ in
       // Given three equal requests that share an exchange
-      origin.on("/a", Self.hints(then: "Cache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"))
-      origin.hold("/a")
+      origin.hold("/a", Self.hints(then: "Cache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"))
       origin.release("hints")
       let told = Journal<Int>()
       let operations = (0..<3).map { number in

@@ -69,8 +69,7 @@ struct Interference: Sendable {
     origin.on("/more", .text("more"))
     origin.on("/body", .pattern(80_000).slice(10_000))
     for path in ["/other", "/held"] {
-      origin.on(path, .text("held"))
-      origin.hold(path)
+      origin.hold(path, .text("held"))
     }
     origin.on(
       "/hints",

@@ -108,8 +108,7 @@ struct LoopsTests {
   @Test func `it is paused, goes on and is cancelled behind its redirect`() async throws {
     try await withTwo { engine, here, there in
       here.on(prefix: "/a", .redirect(to: there.url("/b")))
-      there.on("/b", .text("there"))
-      there.hold("/b")
+      there.hold("/b", .text("there"))
       let operation = engine.start(url: here.url("/a"))
       #expect(await there.waitForWaiting("/b", 1))
       operation.pause()
@@ -128,8 +127,7 @@ struct LoopsTests {
   @Test func `its total goes on counting`() async throws {
     try await withTwo { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))
-      there.on("/b", .text("late"))
-      there.hold("/b")
+      there.hold("/b", .text("late"))
       let operation = engine.operation(url: here.url("/a"))
       operation.timeouts = NetworkRequest.Timeouts()
       operation.timeouts.total = .milliseconds(300)

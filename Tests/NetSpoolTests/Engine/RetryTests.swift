@@ -140,8 +140,7 @@ struct RetryTests {
 
   @Test func `all who share an exchange share its attempts`() async throws {
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
-      origin.on("/a", .status(503).header("Retry-After", "0"))
-      origin.hold("/a")
+      origin.hold("/a", .status(503).header("Retry-After", "0"))
       let operations = (0..<10).map { _ in engine.start("/a") }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))

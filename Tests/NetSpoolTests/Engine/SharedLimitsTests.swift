@@ -16,8 +16,7 @@ struct SharedLimitsTests {
     } _: { engine, origin in
       for (path, count) in [("/long", 3 << 20), ("/short", 1 << 19)] {
         let answer = Answer.pattern(count)
-        origin.on(path, isAnnounced ? answer : answer.framed(.chunked(size: 65_536)))
-        origin.hold(path)
+        origin.hold(path, isAnnounced ? answer : answer.framed(.chunked(size: 65_536)))
         let stream = MemoryDownloadStream()
         let streamed = engine.operation(path: path).addDownloadStream(stream)
         let kept = engine.operation(path: path)
@@ -61,8 +60,7 @@ struct SharedLimitsTests {
     try await withEngine {
       $0.limits.bodyBytesStreamedMax = 1 << 20
     } _: { engine, origin in
-      origin.on("/a", .pattern(3 << 20))
-      origin.hold("/a")
+      origin.hold("/a", .pattern(3 << 20))
       let streamed = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
       let kept = engine.operation(path: "/a")
       for operation in [streamed, kept] { engine.enqueue(operation) }

@@ -49,8 +49,7 @@ struct ShutDownTests {
 
   @Test func `what runs may end until the deadline, and nothing new is taken`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("in time"))
-      origin.hold("/a")
+      origin.hold("/a", .text("in time"))
       let running = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       async let down: Void = blocking { engine.shutDownAndWait(deadline: .seconds(60)) }
@@ -77,8 +76,7 @@ struct ShutDownTests {
 
   @Test func `other engines of the queue go on`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("ok"))
-      origin.hold("/a")
+      origin.hold("/a", .text("ok"))
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       let mine = engine.start("/a")
       let theirs = other.start("/a")

@@ -9,8 +9,7 @@ struct FirstRequestsTests {
       // Given an origin that answers nobody, and different paths, so that no exchange is shared
       let paths = (0..<5).map { "/\($0)" }
       for path in paths {
-        origin.on(path, .text("ok"))
-        origin.hold(path)
+        origin.hold(path, .text("ok"))
       }
       // When
       let operations = paths.map { engine.start($0) }
@@ -25,8 +24,7 @@ struct FirstRequestsTests {
   @Test func `an origin that closes every connection is asked by several at once`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
       for number in 0..<8 {
-        origin.on("/\(number)", .text("ok").closing())
-        origin.hold("/\(number)")
+        origin.hold("/\(number)", .text("ok").closing())
       }
       let operations = (0..<8).map { engine.start("/\($0)") }
       #expect(await origin.waitForRequests(4))

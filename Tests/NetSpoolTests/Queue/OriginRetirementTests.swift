@@ -29,14 +29,12 @@ struct OriginRetirementTests {
     try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
       let queue = engine.configuration.queue
       origin.on("/a", .text("a"))
-      origin.on("/held", .text("held"))
-      origin.hold("/held")
+      origin.hold("/held", .text("held"))
       // Given one origin in use all the time, and one whose only operation is paused
       let held = engine.start("/held")
       #expect(await origin.waitForWaiting("/held", 1))
       let other = try ScriptedOrigin()
-      other.on("/paused", .text("paused"))
-      other.hold("/paused")
+      other.hold("/paused", .text("paused"))
       let paused = engine.operation(url: other.url("/paused"))
       engine.enqueue(paused)
       #expect(await other.waitForWaiting("/paused", 1))

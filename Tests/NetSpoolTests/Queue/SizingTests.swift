@@ -17,8 +17,7 @@ struct SizingTests {
     async throws
   {
     try await withEngine(queue: { $0.sizing = .fixed(width) }) { engine, origin in
-      origin.on("/held", .text("ok"))
-      origin.hold("/held")
+      origin.hold("/held", .text("ok"))
       let operations = enqueue(width * 4, engine)
       for round in 1...4 {
         #expect(await origin.waitForWaiting("/held", width))
@@ -36,8 +35,7 @@ struct SizingTests {
   @Test func `widening and narrowing count at once`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(2) }) { engine, origin in
       let queue = engine.configuration.queue
-      origin.on("/held", .text("ok"))
-      origin.hold("/held")
+      origin.hold("/held", .text("ok"))
       let operations = enqueue(40, engine)
       #expect(await origin.waitForWaiting("/held", 2))
       queue.sizing = .fixed(10)
@@ -73,8 +71,7 @@ struct SizingTests {
   @Test func `a suspended queue starts nothing and lets run what runs`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       let queue = engine.configuration.queue
-      origin.on("/held", .text("ok"))
-      origin.hold("/held")
+      origin.hold("/held", .text("ok"))
       let operations = enqueue(3, engine)
       #expect(await origin.waitForWaiting("/held", 1))
       queue.isSuspended = true

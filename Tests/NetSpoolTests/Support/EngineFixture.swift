@@ -65,6 +65,14 @@ extension NetworkQueue {
   }
 }
 
+extension ScriptedOrigin {
+  /// Answers requests to a path as soon as they are released.
+  func hold(_ path: String, _ answer: Answer) {
+    on(path, answer)
+    hold(path)
+  }
+}
+
 extension NetworkQueue {
   /// Holds the home loop until the latch is opened: what is sent meanwhile it finds all at once.
   func heldLoop() async -> Latch {

@@ -45,8 +45,7 @@ struct FreezingQueuesTests {
 
   @Test func `an engine that is shut down takes no other along`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    fixture.origin.hold("/letters")
+    fixture.origin.hold("/letters", .text("taken"))
     try await withQueue { first in
       try await withQueue { second in
         let (leaving, staying) = (try makeEngine(fixture, on: first), try makeEngine(fixture, on: second))
@@ -65,8 +64,7 @@ struct FreezingQueuesTests {
 
   @Test func `what is on its way when its queue ends is sent again by the next`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    fixture.origin.hold("/letters")
+    fixture.origin.hold("/letters", .text("taken"))
     let first = try NetworkQueue()
     let firstEngine = try makeEngine(fixture, on: first)
     let operation = firstEngine.letter("/letters")

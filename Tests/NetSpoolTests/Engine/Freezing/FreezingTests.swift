@@ -272,8 +272,7 @@ struct FreezingTests {
 
   @Test func `what is to be done once is done once`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    fixture.origin.hold("/letters")
+    fixture.origin.hold("/letters", .text("taken"))
     try await fixture.live { engine in
       let operations = (1...10).map { _ in engine.letter("/letters") }
       for operation in operations { operation.configure { $0.freezing.dedupeKey = "one" } }
@@ -311,8 +310,7 @@ struct FreezingTests {
 
   @Test func `cancelling all leaves what is frozen`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
-    fixture.origin.hold("/letters")
+    fixture.origin.hold("/letters", .text("taken"))
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
       _ = await engine.freeze(operation)

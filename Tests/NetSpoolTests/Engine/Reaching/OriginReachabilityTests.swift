@@ -109,8 +109,7 @@ struct OriginReachabilityTests {
   @Test func `what we end says nothing about it`() async throws {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
-      origin.on("/held", .text("ok"))
-      origin.hold("/held")
+      origin.hold("/held", .text("ok"))
       for round in 1...4 {
         let operation = engine.start("/held")
         #expect(await origin.waitForHits("/held", round))
