@@ -4,7 +4,7 @@ import Testing
 
 @testable import TestSupport
 
-/// A store of frozen requests that outlives its engines, and an origin for them.
+/// A store of frozen requests that outlives its engines, and an origin that takes those to `/letters`.
 final class FreezingFixture: Sendable {
   let folder: TestFolder
   let origin: ScriptedOrigin
@@ -13,6 +13,7 @@ final class FreezingFixture: Sendable {
   init(_ change: (inout FreezeConfiguration) -> Void = { _ in }) throws {
     folder = try TestFolder(in: TestFiles.fast)
     origin = try ScriptedOrigin()
+    origin.on("/letters", .text("taken"))
     var configuration = FreezeConfiguration()
     configuration.directory = folder.path + "/frozen"
     // Tests do not wait for a second attempt.

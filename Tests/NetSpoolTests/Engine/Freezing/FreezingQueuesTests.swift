@@ -87,7 +87,6 @@ struct FreezingQueuesTests {
 
   @Test func `every operation ends when queues come and go`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     var operations: [NetworkOperation] = []
     for round in 0..<10 {
       let queue = try NetworkQueue()
@@ -181,7 +180,6 @@ struct FreezingQueuesTests {
 
   @Test func `an outcome is told once, however often handlers are added`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       for _ in 0..<50 { _ = await engine.freeze(engine.letter("/letters")) }

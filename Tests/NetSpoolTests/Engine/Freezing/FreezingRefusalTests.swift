@@ -61,7 +61,6 @@ struct FreezingRefusalTests {
 
   @Test func `files are taken in when it is frozen`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     let folder = try TestFolder(in: TestFiles.fast)
     let path = folder.path + "/letter"
@@ -94,7 +93,6 @@ struct FreezingRefusalTests {
         operation.secretFields.contains("X-Api-Key") ? ["X-Api-Key": "later-s3cret"] : [:]
       }
     }
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       let operation = engine.letter("/letters").setHeader("X-Api-Key", "first-s3cret")
@@ -119,7 +117,6 @@ struct FreezingRefusalTests {
     _ secrets: NetworkRequest.Headers
   ) async throws -> (FreezingFixture, Result<NetworkResponse, NetworkError>) {
     let fixture = try FreezingFixture { $0.secrets = { _ in secrets } }
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       _ = await engine.freeze(engine.letter("/letters").setHeader("X-Api-Key", "first"))
@@ -158,7 +155,6 @@ struct FreezingRefusalTests {
 
   @Test func `the operation's own secrets are used while it lives`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
       #expect(await engine.end(of: engine.letter("/letters").setHeader("X-Api-Key", "own")).text == "taken")
       #expect(fixture.origin.requests.first?.header("X-Api-Key") == "own")
@@ -173,7 +169,6 @@ struct FreezingRefusalTests {
         return ["Authorization": "Basic somebody-else"]
       }
     }
-    fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
       let operation = engine.letter("/letters").setCredentials(
         user: "anna", password: "pass", preemptive: true)

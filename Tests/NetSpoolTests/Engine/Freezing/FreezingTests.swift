@@ -8,7 +8,6 @@ import Testing
 struct FreezingTests {
   @Test func `is sent at once when it can be`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
       let events = Journal<String>()
       let operation = engine.letter("/letters").onFrozen { _ in events.add("frozen") }
@@ -28,7 +27,6 @@ struct FreezingTests {
 
   @Test func `waits for a dead server`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
@@ -70,7 +68,6 @@ struct FreezingTests {
 
   @Test func `a ticket tells its outcome`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
@@ -83,7 +80,6 @@ struct FreezingTests {
 
   @Test func `a wait for an outcome may be left, and the request goes on`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
@@ -101,7 +97,6 @@ struct FreezingTests {
 
   @Test func `survives a restart`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     let journal = Journal<String>()
     var ticket: FrozenTicket?
@@ -143,7 +138,6 @@ struct FreezingTests {
 
   @Test func `an outcome is kept until it is taken`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
     try fixture.origin.start()
@@ -254,7 +248,6 @@ struct FreezingTests {
 
   @Test func `a ticket names the fields that are not on the disk`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
       operation.configure { request in
@@ -323,7 +316,6 @@ struct FreezingTests {
 
   @Test func `the queue is idle while it waits`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.stop()
     try await fixture.live { engine in
       let queue = engine.configuration.queue
@@ -343,7 +335,6 @@ struct FreezingTests {
 
   @Test func `a queue that stands still sends nothing`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     try await fixture.live { engine in
       let queue = engine.configuration.queue
       queue.isSuspended = true
