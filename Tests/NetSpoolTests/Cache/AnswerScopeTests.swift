@@ -264,14 +264,7 @@ import Testing
         $0.resolve = ["who.example.invalid": ["127.0.0.1"]]
         $0.allowedInterfaces = ["lo"]
       }
-      let answer = Journal<String>()
-      let isThawed = Latch()
-      try equal.onThawed { outcome in
-        answer.add((try? outcome.result.get())?.text ?? "\(outcome.result)")
-        isThawed.open()
-      }
-      await isThawed.opened()
-      #expect(answer.entries == ["taken"])
+      #expect(try await equal.thawed().result.get().text == "taken")
     }
   }
 }

@@ -55,4 +55,13 @@ extension NetworkEngine {
       enqueue(operation)
     }
   }
+
+  /// The first outcome that an earlier life left, or that comes.
+  func thawed(tag: String? = nil) async throws -> ThawedOutcome {
+    try await withCheckedThrowingContinuation { continuation in
+      do { try onThawed(tag: tag) { continuation.resume(returning: $0) } } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
 }

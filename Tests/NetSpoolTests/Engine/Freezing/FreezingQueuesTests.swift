@@ -34,9 +34,7 @@ struct FreezingQueuesTests {
       #expect(await before.end().text == "taken")
       #expect(await engine.end(of: engine.letter("/after")).text == "taken")
       // What the first one left behind as well
-      let outcome = await withCheckedContinuation { continuation in
-        try? engine.onThawed { continuation.resume(returning: $0) }
-      }
+      let outcome = try await engine.thawed()
       #expect(outcome.url.hasSuffix("/left") && (try? outcome.result.get())?.text == "taken")
       #expect(engine.frozenOperations.isEmpty && engine.deadLetters.isEmpty)
       await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
@@ -75,9 +73,7 @@ struct FreezingQueuesTests {
       await blocking { #expect(first.driver.close() == 0) }
       #expect(operation.state == .frozen)
       fixture.origin.release("/letters")
-      let outcome = await withCheckedContinuation { continuation in
-        try? engine.onThawed { continuation.resume(returning: $0) }
-      }
+      let outcome = try await engine.thawed()
       #expect(outcome.id == ticket.id && outcome.attempts == 2)
       await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
     }

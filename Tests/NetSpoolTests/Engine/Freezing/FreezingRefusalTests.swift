@@ -104,9 +104,7 @@ struct FreezingRefusalTests {
     #expect(try TestFiles.file(store, holds: "blue") && !TestFiles.file(store, holds: "s3cret"))
     try fixture.origin.start()
     try await fixture.live { engine in
-      _ = await withCheckedContinuation { continuation in
-        try? engine.onThawed { continuation.resume(returning: $0.id) }
-      }
+      _ = try await engine.thawed()
       let sent = try #require(fixture.origin.requests.first)
       #expect(sent.header("X-Api-Key") == "later-s3cret" && sent.header("X-Colour") == "blue")
     }
@@ -122,16 +120,9 @@ struct FreezingRefusalTests {
       _ = await engine.freeze(engine.letter("/letters").setHeader("X-Api-Key", "first"))
     }
     try fixture.origin.start()
-    let outcome = Journal<Result<NetworkResponse, NetworkError>>()
-    try await fixture.live { engine in
-      await withCheckedContinuation { continuation in
-        try? engine.onThawed {
-          outcome.add($0.result)
-          continuation.resume()
-        }
-      }
-    }
-    return (fixture, try #require(outcome.entries.first))
+    var outcome: ThawedOutcome?
+    try await fixture.live { engine in outcome = try await engine.thawed() }
+    return (fixture, try #require(outcome).result)
   }
 
   @Test func `secrets that were not asked for stay out of the request`() async throws {

@@ -111,14 +111,7 @@ struct FreezingTests {
     #expect(journal.entries.isEmpty)
     try fixture.origin.start()
     try await fixture.live { engine in
-      let thawed = Journal<ThawedOutcome>()
-      let isThere = Latch()
-      try engine.onThawed(tag: "mail") {
-        thawed.add($0)
-        isThere.open()
-      }
-      await isThere.opened()
-      let outcome = try #require(thawed.entries.first)
+      let outcome = try await engine.thawed(tag: "mail")
       #expect(outcome.id == ticket?.id && outcome.idempotencyKey == ticket?.idempotencyKey)
       #expect(outcome.tag == "mail" && outcome.userInfo == [1, 2, 3])
       #expect((try? outcome.result.get())?.text == "taken")
@@ -146,9 +139,7 @@ struct FreezingTests {
       await engine.waitUntilNothingIsFrozen()
     }
     try await fixture.live { engine in
-      let taken = await withCheckedContinuation { continuation in
-        try? engine.onThawed { continuation.resume(returning: $0) }
-      }
+      let taken = try await engine.thawed()
       #expect(taken.mayBeRepeated)
       #expect((try? taken.result.get())?.text == "taken")
     }
