@@ -108,10 +108,7 @@ struct CacheChangesTests {
 
   @Test(arguments: Change.allCases)
   func `a failed question does not bring back what was made worthless`(by change: Change) async throws {
-    try await withCache { engine, origin, clock in
-      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
-      _ = await engine.fetch("/a")
-      clock.advance(seconds: 20)
+    try await withStale { engine, origin in
       origin.on("/a", Answer.text("never").fault(.gate("head"), at: .head(1)).resetAfter(0))
       let asking = engine.start("/a")
       #expect(await origin.waitForWaiting("head", 1))
@@ -147,14 +144,11 @@ struct CacheChangesTests {
   }
 
   @Test func `another engine of the store does not see it either`() async throws {
-    let folder = try TestFolder()
-    let settings = CacheConfiguration.patient(folder.path)
-    try await withEngine { [settings] engine, origin in
+    try await withCache { engine, origin, _ in
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue) {
         $0.credentials = .basic(user: "u", password: "p")
       }
-      try engine.useCache(settings)
-      try other.useCache(settings)
+      try other.useCache(engine.sharedCache)
       origin.on("/a", Self.lasting("old"))
       _ = await other.fetch("/a")
       #expect(await other.fetch("/a").response?.source == .cache)
@@ -163,14 +157,10 @@ struct CacheChangesTests {
         of: engine.operation(url: "http://x:y@127.0.0.1:\(origin.port)/x/%2e%2e/a", method: .delete))
       #expect(await other.fetch("/a").text == "new")
     }
-    _ = folder
   }
 
   @Test func `fifty that differ in what does not choose ask once`() async throws {
-    try await withCache { engine, origin, clock in
-      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
-      _ = await engine.fetch("/a")
-      clock.advance(seconds: 20)
+    try await withStale { engine, origin in
       // However slow the machine is
       engine.driver.eachLoop { $0.cacheSide.validations.milliseconds = 600_000 }
       origin.hold("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
@@ -214,10 +204,7 @@ struct CacheChangesTests {
   }
 
   @Test func `fifty whose one question fails get what there is`() async throws {
-    try await withCache { engine, origin, clock in
-      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
-      _ = await engine.fetch("/a")
-      clock.advance(seconds: 20)
+    try await withStale { engine, origin in
       origin.hold("/a", .text("new").header("Cache-Control", "no-store"))
       let operations = (0..<50).map { engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)") }
       for operation in operations { engine.enqueue(operation) }

@@ -236,10 +236,7 @@ struct HitDeliveryTests {
   @Test(arguments: Target.allCases) func `shutting down waits until hits are delivered`(_ target: Target)
     async throws
   {
-    let folder = try TestFolder()
-    let settings = CacheConfiguration.patient(folder.path)
-    try await withEngine { [settings] other, origin in
-      try other.useCache(settings)
+    try await withCache { other, origin, _ in
       origin.on("/a", .text("a").header("Cache-Control", "max-age=100"))
       _ = await other.fetch("/a")
       // Another queue, whose loop never has a reason to start.
@@ -247,7 +244,7 @@ struct HitDeliveryTests {
         let engine = try NetworkEngine(to: origin, on: queue) {
           $0.delivery = target.delivery(DispatchQueue(label: "own"))
         }
-        try engine.useCache(settings)
+        try engine.useCache(other.sharedCache)
         let seen = Counter()
         for _ in 1...100 { engine.enqueue(engine.operation(path: "/a").onCompletion { _ in seen.add() }) }
         engine.shutDownAndWait(deadline: .seconds(10))
@@ -255,7 +252,6 @@ struct HitDeliveryTests {
         #expect(await engine.fetch("/a").code == .engineClosed)
       }
     }
-    _ = folder
   }
 
   @Test func `hits while the entry is replaced, removed and confirmed`() async throws {

@@ -102,12 +102,9 @@ struct RelaxedRulesTests {
   }
 
   @Test func `what is held is judged by the rules of who asks`() async throws {
-    let folder = try TestFolder()
-    let clock = WallClockHand()
-    try await withEngine { strict, origin in
+    try await withCache { strict, origin, clock in
       let relaxed = try NetworkEngine(to: origin, on: strict.configuration.queue)
-      var settings = CacheConfiguration.patient(folder.path)
-      try strict.useCache(settings, now: { clock.now })
+      var settings = strict.sharedCache
       settings.rules = .relaxed
       try relaxed.useCache(settings, now: { clock.now })
       origin.on("/a", .text("a").header("ETag", "\"a\""))
@@ -117,6 +114,5 @@ struct RelaxedRulesTests {
       origin.on("/a", .status(304))
       #expect(await strict.fetch("/a").response?.source == .revalidated)
     }
-    _ = folder
   }
 }
