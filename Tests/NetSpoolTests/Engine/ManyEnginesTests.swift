@@ -5,10 +5,6 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-private final class Order: Sendable {
-  let ids = Mutex<[UInt64]>([])
-}
-
 /// As many guests as one likes.
 struct ManyEnginesTests {
   @Test func `a hundred engines with a queue each serve and end`() async throws {
@@ -158,19 +154,15 @@ struct ManyEnginesTests {
     try await withEngine({ $0.delivery = .loopThread }, queue: narrow) { engine, origin in
       origin.on("/", .text("ok"))
       let guest = try NetworkEngine(on: engine.configuration.queue) { $0.delivery = .loopThread }
-      let (queue, order) = (engine.configuration.queue, Order())
+      let (queue, order) = (engine.configuration.queue, Journal<UInt64>())
       // Given hosts that refuse, and one that answers, which all wait
       queue.isSuspended = true
       let asked = (0..<1_000).map { guest.operation(url: "http://127.1.\($0 / 250).\($0 % 250 + 1):1/") }
       for operation in asked {
-        operation.onStateChange { state in
-          if state == .executing { order.ids.withLock { $0.append(operation.id) } }
-        }
+        operation.onStateChange { if $0 == .executing { order.add(operation.id) } }
         guest.enqueue(operation)
       }
-      let own = engine.operation(path: "/").onStateChange { state in
-        if state == .executing { order.ids.withLock { $0.append(0) } }
-      }
+      let own = engine.operation(path: "/").onStateChange { if $0 == .executing { order.add(0) } }
       engine.enqueue(own)
       while queue.budgets.places.waiting < 1_001 { try await Task.sleep(for: .milliseconds(1)) }
       // When there is one place for all
@@ -178,7 +170,7 @@ struct ManyEnginesTests {
       #expect(await own.end().text == "ok")
       for operation in asked { #expect(await operation.end().code == .connectFailed) }
       // Then the guest has had one turn, or a few more where one took long enough to lend its place, and not a thousand
-      #expect(order.ids.withLock { $0.firstIndex(of: 0) ?? .max } < 8)
+      #expect(order.entries.firstIndex(of: 0) ?? .max < 8)
     }
   }
 

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -23,13 +22,6 @@ struct WorkerTests {
     worker.stop()
   }
 
-  /// What ran, in order.
-  final class Log: Sendable {
-    private let lines = Mutex<[Int]>([])
-    func add(_ line: Int) { lines.withLock { $0.append(line) } }
-    var all: [Int] { lines.withLock { $0 } }
-  }
-
   @Test(arguments: [1, 2, 3], [UInt64(1), 2, 3])
   func `jobs of a lane run in their order`(threads: Int, seed: UInt64) throws {
     // Given five lanes and jobs thrown at them at random
@@ -37,8 +29,8 @@ struct WorkerTests {
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: threads)
     let lanes = (0..<5).map { _ in Worker.Lane() }
-    let ran = (0..<5).map { _ in Log() }
-    let completed = (0..<5).map { _ in Log() }
+    let ran = (0..<5).map { _ in Journal<Int>() }
+    let completed = (0..<5).map { _ in Journal<Int>() }
     // When 500 are submitted
     for job in 0..<500 {
       let lane = Int.random(in: 0..<5, using: &random)
@@ -49,12 +41,12 @@ struct WorkerTests {
         completed[lane].add($0)
       }
     }
-    try loop.run { completed.map(\.all.count).reduce(0, +) == 500 }
+    try loop.run { completed.map(\.count).reduce(0, +) == 500 }
     worker.stop()
     // Then each lane has kept its order, in the jobs and in the completions
     for lane in 0..<5 {
-      #expect(ran[lane].all == ran[lane].all.sorted(), "seed \(seed)")
-      #expect(ran[lane].all == completed[lane].all, "seed \(seed)")
+      #expect(ran[lane].entries == ran[lane].entries.sorted(), "seed \(seed)")
+      #expect(ran[lane].entries == completed[lane].entries, "seed \(seed)")
     }
   }
 
@@ -62,41 +54,19 @@ struct WorkerTests {
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: 2)
     let lane = Worker.Lane()
-    let inside = Atomic(0)
-    let overlaps = Atomic(0)
-    let box = Counters(inside: inside, overlaps: overlaps)
-    var done = 0
-    let counted = Log()
-    for job in 0..<200 {
+    let (inside, overlaps, done) = (Counter(), Counter(), Counter())
+    for _ in 0..<200 {
       worker.run(on: lane) {
-        box.visit()
+        if inside.add() > 1 { overlaps.add() }
+        sched_yield()
+        inside.add(-1)
       } completion: {
-        counted.add(job)
+        done.add()
       }
     }
-    try loop.run {
-      done = counted.all.count
-      return done == 200
-    }
+    try loop.run { done.value == 200 }
     worker.stop()
-    #expect(box.overlapCount == 0)
-  }
-
-  final class Counters: Sendable {
-    private let inside: Atomic<Int>
-    private let overlaps: Atomic<Int>
-    init(inside: consuming Atomic<Int>, overlaps: consuming Atomic<Int>) {
-      self.inside = inside
-      self.overlaps = overlaps
-    }
-    func visit() {
-      if inside.add(1, ordering: .sequentiallyConsistent).newValue > 1 {
-        overlaps.add(1, ordering: .relaxed)
-      }
-      sched_yield()
-      inside.subtract(1, ordering: .sequentiallyConsistent)
-    }
-    var overlapCount: Int { overlaps.load(ordering: .sequentiallyConsistent) }
+    #expect(overlaps.value == 0)
   }
 
   @Test func `two lanes run at once`() throws {
@@ -104,7 +74,7 @@ struct WorkerTests {
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: 2)
     let (first, second) = (try Gate(), try Gate())
-    let met = Log()
+    let met = Journal<Int>()
     // When both are submitted, then both can end
     worker.run(on: Worker.Lane()) {
       first.open()
@@ -118,9 +88,9 @@ struct WorkerTests {
     } completion: {
       met.add($0 ? 1 : 0)
     }
-    try loop.run { met.all.count == 2 }
+    try loop.run { met.count == 2 }
     worker.stop()
-    #expect(met.all == [1, 1])
+    #expect(met.entries == [1, 1])
   }
 
   @Test func `stop runs every job that was submitted`() throws {
@@ -128,7 +98,7 @@ struct WorkerTests {
     let loop = try SinkLoop()
     let worker = loop.makeWorker(threads: 1)
     let gate = try Gate()
-    let ran = Log()
+    let ran = Journal<Int>()
     worker.run(on: Worker.Lane()) {
       _ = gate.wait()
     } completion: {
@@ -143,20 +113,20 @@ struct WorkerTests {
     gate.open()
     worker.stop()
     // Then they have run, and one that comes later runs at once
-    #expect(ran.all == Array(0..<50))
+    #expect(ran.entries == Array(0..<50))
     let caller = pthread_self()
     worker.run(on: Worker.Lane()) {
       ran.add(pthread_equal(pthread_self(), caller) != 0 ? 1000 : 0)
     } completion: {
     }
-    #expect(ran.all.last == 1000)
+    #expect(ran.entries.last == 1000)
     worker.stop()
   }
 
   @Test func `every signal is blocked in its threads`() throws {
     let loop = try SinkLoop()
     let worker = loop.makeWorker()
-    let found = Log()
+    let found = Journal<Int>()
     worker.run(on: Worker.Lane()) { () -> Bool in
       var mask = sigset_t()
       unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
@@ -164,14 +134,14 @@ struct WorkerTests {
     } completion: {
       found.add($0 ? 1 : 0)
     }
-    try loop.run { !found.all.isEmpty }
+    try loop.run { !found.entries.isEmpty }
     worker.stop()
-    #expect(found.all == [1])
+    #expect(found.entries == [1])
   }
 
   @Test func `a worker that is let go ends its jobs`() throws {
     let loop = try SinkLoop()
-    let ran = Log()
+    let ran = Journal<Int>()
     do {
       let worker = loop.makeWorker()
       for job in 0..<20 {
@@ -182,6 +152,6 @@ struct WorkerTests {
         }
       }
     }
-    try loop.run { ran.all.count == 20 }
+    try loop.run { ran.count == 20 }
   }
 }

@@ -50,24 +50,18 @@ struct InboxTests {
 
   @Test func `a second thread starts for what comes while the first is at work, and no third`() async {
     // Given jobs that last until all threads there may be have one
-    let (counter, mayEnd) = (Entered(), Latch())
+    let (counter, mayEnd) = (Counter(), Latch())
     let reader = Reader(countMax: 2) { _ in
       counter.add()
       mayEnd.block()
     }
     for number in 0..<3 { _ = reader.send(number) }
     // Then two are at work
-    let haveBoth = await until { counter.count == 2 }
+    let haveBoth = await until { counter.value == 2 }
     #expect(haveBoth)
     mayEnd.open()
     #expect(reader.end().sorted() == [0, 1, 2])
-    #expect(counter.count == 3)
-  }
-
-  private final class Entered: Sendable {
-    private let entered = Atomic(0)
-    func add() { entered.add(1, ordering: .relaxed) }
-    var count: Int { entered.load(ordering: .relaxed) }
+    #expect(counter.value == 3)
   }
 
   @Test func `a thread that is late looks once more, and is late only when nothing has called it`() {

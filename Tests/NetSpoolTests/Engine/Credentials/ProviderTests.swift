@@ -1,24 +1,11 @@
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import TestSupport
 
 @Suite("Providers of credentials")
 struct ProviderTests {
-  /// Counts how often it was asked, and gives the next token each time.
-  final class Tokens: Sendable {
-    let asked = Mutex(0)
-    var count: Int { asked.withLock { $0 } }
-    func next() -> String {
-      asked.withLock { asked in
-        asked += 1
-        return "t\(asked)"
-      }
-    }
-  }
-
   static func demand(_ token: @escaping @Sendable () -> String, of origin: ScriptedOrigin) {
     origin.fallback { request in
       request.header("Authorization") == "Bearer \(token())" ? .text("in") : .text("out", status: 401)
@@ -26,9 +13,9 @@ struct ProviderTests {
   }
 
   @Test func `is asked once for many`() async throws {
-    let tokens = Tokens()
+    let asked = Counter()
     try await withEngine {
-      $0.credentials = .provider { _ in .bearer(tokens.next()) }
+      $0.credentials = .provider { _ in .bearer("t\(asked.add())") }
     } _: { engine, origin in
       Self.demand({ "t1" }, of: origin)
       let operations = (0..<100).map { engine.operation(path: "/\($0)") }
@@ -37,15 +24,15 @@ struct ProviderTests {
         let ending = await operation.end()
         #expect(ending.text == "in", "\(ending)")
       }
-      #expect(tokens.count == 1)
+      #expect(asked.value == 1)
     }
   }
 
   @Test func `is asked again when the token has expired`() async throws {
-    let tokens = Tokens()
+    let asked = Counter()
     let valid = Variable("t1")
     try await withEngine {
-      $0.credentials = .provider { _ in .bearer(tokens.next()) }
+      $0.credentials = .provider { _ in .bearer("t\(asked.add())") }
     } _: { engine, origin in
       Self.demand({ valid.value }, of: origin)
       let first = await engine.get("/a").end()
@@ -53,7 +40,7 @@ struct ProviderTests {
       valid.value = "t2"
       let third = await engine.get("/c").end()
       #expect(first.text == "in" && second.text == "in" && third.text == "in")
-      #expect(tokens.count == 2 && origin.requestCount == 5)
+      #expect(asked.value == 2 && origin.requestCount == 5)
     }
   }
 
@@ -92,13 +79,13 @@ struct ProviderTests {
 
   @Test(arguments: ["nothing", "error", "own", "useless"])
   func `without a token the 401 is the end`(_ kind: String) async throws {
-    let tokens = Tokens()
+    let asked = Counter()
     try await withEngine {
       $0.credentials = .provider { _ in
         switch kind {
         case "error": throw Stranger()
         case "own": throw NetworkError(code: .offline)
-        case "useless": return .bearer("useless\(tokens.next())")
+        case "useless": return .bearer("useless\(asked.add())")
         default: return nil
         }
       }

@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -101,8 +100,8 @@ struct ClaimTableTests {
   /// Two at the same moment may both be sent away, but never both have it.
   @Test(.ownThreads) func `many that claim at the same moment never have the same`() async throws {
     let folder = try TestFolder()
-    let holders = (0..<64).map { _ in Holder() }
-    let (wins, doubles) = (Holder(), Holder())
+    let holders = (0..<64).map { _ in Counter() }
+    let (wins, doubles) = (Counter(), Counter())
     try await withThrowingTaskGroup(of: Void.self) { group in
       for thread in 0..<4 {
         group.addTask {
@@ -112,11 +111,9 @@ struct ClaimTableTests {
             let number = (round * 7 + thread) % 64
             guard let claim = table.claim(Self.key(number), for: we).claim else { continue }
             withExtendedLifetime(claim) {
-              if holders[number].count.add(1, ordering: .relaxed).newValue != 1 {
-                doubles.count.add(1, ordering: .relaxed)
-              }
-              wins.count.add(1, ordering: .relaxed)
-              holders[number].count.subtract(1, ordering: .relaxed)
+              if holders[number].add() != 1 { doubles.add() }
+              wins.add()
+              holders[number].add(-1)
               if round % 3 == 0 { claim.finish() }
             }
           }
@@ -124,10 +121,8 @@ struct ClaimTableTests {
       }
       try await group.waitForAll()
     }
-    #expect(doubles.count.load(ordering: .relaxed) == 0 && wins.count.load(ordering: .relaxed) > 20_000)
+    #expect(doubles.value == 0 && wins.value > 20_000)
   }
-
-  private final class Holder: Sendable { let count = Atomic(0) }
 }
 
 extension ClaimTable.Answer {

@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -6,16 +5,10 @@ import Testing
 
 /// The thread that looks into a store for those who must not wait.
 struct StoreLookerTests {
-  private final class Done: Sendable {
-    private let all = Mutex<[Int]>([])
-    var numbers: [Int] { all.withLock { $0 } }
-    func add(_ number: Int) { all.withLock { $0.append(number) } }
-  }
-
   @Test func `takes nothing more while a job takes too long, and goes on by itself`() async {
     // Given a job that waits for its disk
     let looker = StoreLooker(patience: 10_000)
-    let (mayGoOn, done) = (Latch(), Done())
+    let (mayGoOn, done) = (Latch(), Journal<Int>())
     let isTaken = looker.run { mayGoOn.block() }
     #expect(isTaken)
     // When others come, then those are taken that come in time
@@ -26,7 +19,7 @@ struct StoreLookerTests {
       guard isTaken else { break }
       taken.append(number)
     }
-    #expect(looker.isStuck && done.numbers.isEmpty)
+    #expect(looker.isStuck && done.entries.isEmpty)
     // And they are done in their order once it goes on, and there is place for more
     mayGoOn.open()
     let hasGoneOn = await until { !looker.isStuck }
@@ -34,7 +27,7 @@ struct StoreLookerTests {
     let isTakenAgain = looker.run { done.add(-1) }
     #expect(isTakenAgain)
     looker.stop()
-    #expect(done.numbers == taken + [-1])
+    #expect(done.entries == taken + [-1])
     let isTakenLate = looker.run {}
     #expect(!isTakenLate)
   }
