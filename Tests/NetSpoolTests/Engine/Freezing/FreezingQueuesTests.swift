@@ -7,6 +7,10 @@ import Testing
 
 /// A store that engines of several queues share belongs to none of them.
 struct FreezingQueuesTests {
+  private let fixture: FreezingFixture
+
+  init() throws { fixture = try FreezingFixture() }
+
   private func makeEngine(_ fixture: FreezingFixture, on queue: NetworkQueue) throws -> NetworkEngine {
     let engine = try NetworkEngine(to: fixture.origin, on: queue)
     try engine.useFreezing(fixture.configuration)
@@ -14,7 +18,6 @@ struct FreezingQueuesTests {
   }
 
   @Test func `another queue goes on when the first one ends`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.on(prefix: "/", .text("taken"))
     fixture.origin.stop()
     let first = try NetworkQueue()
@@ -42,7 +45,6 @@ struct FreezingQueuesTests {
   }
 
   @Test func `an engine that is shut down takes no other along`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.hold("/letters", .text("taken"))
     try await withQueue { first in
       try await withQueue { second in
@@ -61,7 +63,6 @@ struct FreezingQueuesTests {
   }
 
   @Test func `what is on its way when its queue ends is sent again by the next`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.hold("/letters", .text("taken"))
     let first = try NetworkQueue()
     let firstEngine = try makeEngine(fixture, on: first)
@@ -82,7 +83,6 @@ struct FreezingQueuesTests {
   }
 
   @Test func `every operation ends when queues come and go`() async throws {
-    let fixture = try FreezingFixture()
     var operations: [NetworkOperation] = []
     for round in 0..<10 {
       let queue = try NetworkQueue()
@@ -175,7 +175,6 @@ struct FreezingQueuesTests {
   }
 
   @Test func `an outcome is told once, however often handlers are added`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
       for _ in 0..<50 { _ = await engine.freeze(engine.letter("/letters")) }
@@ -199,7 +198,6 @@ struct FreezingQueuesTests {
   }
 
   @Test func `a dead letter whose handlers never ran is delivered after a restart`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .status(422))
     fixture.origin.stop()
     var id: UInt64?

@@ -7,8 +7,11 @@ import Testing
 
 /// What cannot be kept is refused before anything is stored or sent; what must not be written is not.
 struct FreezingRefusalTests {
+  private let fixture: FreezingFixture
+
+  init() throws { fixture = try FreezingFixture() }
+
   @Test func `a request that changes nothing is sent like any other`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.on("/page", .text("here"))
     try await fixture.live { engine in
       let operation = engine.operation(path: "/page")
@@ -19,7 +22,6 @@ struct FreezingRefusalTests {
   }
 
   @Test func `bodies that can be read once only are refused`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters", method: .post)
       operation.setUploadStream(ScriptedUpload([.bytes([1])]))
@@ -31,7 +33,6 @@ struct FreezingRefusalTests {
   }
 
   @Test func `answers cannot go to streams`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.letter("/letters").addDownloadStream(MemoryDownloadStream())
       let error = await engine.end(of: operation).error
@@ -60,7 +61,6 @@ struct FreezingRefusalTests {
   }
 
   @Test func `files are taken in when it is frozen`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     let folder = try TestFolder(in: TestFiles.fast)
     let path = folder.path + "/letter"
@@ -78,7 +78,6 @@ struct FreezingRefusalTests {
   }
 
   @Test func `a file that is not there is said at once`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters", method: .put)
       operation.setBody(.file("/nowhere/at/all"))
@@ -145,7 +144,6 @@ struct FreezingRefusalTests {
   }
 
   @Test func `the operation's own secrets are used while it lives`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       #expect(await engine.end(of: engine.letter("/letters").setHeader("X-Api-Key", "own")).text == "taken")
       #expect(fixture.origin.requests.first?.header("X-Api-Key") == "own")
@@ -170,7 +168,6 @@ struct FreezingRefusalTests {
   }
 
   @Test func `another process is told who has the store`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let link = fixture.folder.path + "/link"
       let isLinked = unsafe symlink(fixture.folder.path + "/frozen", link) == 0

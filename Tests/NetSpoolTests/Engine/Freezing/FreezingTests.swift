@@ -6,8 +6,11 @@ import Testing
 
 /// One flag, and a request is kept until it has been answered.
 struct FreezingTests {
+  private let fixture: FreezingFixture
+
+  init() throws { fixture = try FreezingFixture() }
+
   @Test func `is sent at once when it can be`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let events = Journal<String>()
       let operation = engine.letter("/letters").onFrozen { _ in events.add("frozen") }
@@ -26,7 +29,6 @@ struct FreezingTests {
   }
 
   @Test func `waits for a dead server`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
@@ -67,7 +69,6 @@ struct FreezingTests {
   }
 
   @Test func `a ticket tells its outcome`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
@@ -79,7 +80,6 @@ struct FreezingTests {
   }
 
   @Test func `a wait for an outcome may be left, and the request goes on`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
@@ -96,7 +96,6 @@ struct FreezingTests {
   }
 
   @Test func `survives a restart`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     let journal = Journal<String>()
     var ticket: FrozenTicket?
@@ -130,7 +129,6 @@ struct FreezingTests {
   }
 
   @Test func `an outcome is kept until it is taken`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
     try fixture.origin.start()
@@ -147,7 +145,6 @@ struct FreezingTests {
   }
 
   @Test func `is sent again after an answer that may pass`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.enqueue(.status(503), .status(500), .status(429), .text("taken"), for: "/letters")
     try await fixture.live { engine in
       #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
@@ -158,7 +155,6 @@ struct FreezingTests {
   }
 
   @Test func `each attempt that failed is told`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.enqueue(.status(503), .status(500), .text("taken"), for: "/letters")
     try await fixture.live { engine in
       let told = Journal<String>()
@@ -172,7 +168,6 @@ struct FreezingTests {
   }
 
   @Test func `a clock that is set makes no dead letter`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.enqueue(.status(503), .status(503), .status(503), .text("taken"), for: "/letters")
     let shift = Variable<Microseconds>(0)
     try await withQueue { queue in
@@ -190,7 +185,6 @@ struct FreezingTests {
   }
 
   @Test func `a refusal makes a dead letter`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.on("/letters", .text("no such thing", status: 422))
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
@@ -216,7 +210,6 @@ struct FreezingTests {
   }
 
   @Test func `a delete of what is gone has succeeded`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.on("/letters/1", .status(404))
     try await fixture.live { engine in
       let operation = engine.operation(path: "/letters/1", method: .delete)
@@ -227,7 +220,6 @@ struct FreezingTests {
   }
 
   @Test func `goes in order`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.on(prefix: "/", .text("taken"))
     fixture.origin.enqueue(.status(503), .status(503), for: "/1")
     try await fixture.live { engine in
@@ -238,7 +230,6 @@ struct FreezingTests {
   }
 
   @Test func `a ticket names the fields that are not on the disk`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
       operation.configure { request in
@@ -255,7 +246,6 @@ struct FreezingTests {
   }
 
   @Test func `what is to be done once is done once`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.hold("/letters", .text("taken"))
     try await fixture.live { engine in
       let operations = (1...10).map { _ in engine.letter("/letters") }
@@ -273,7 +263,6 @@ struct FreezingTests {
   }
 
   @Test func `is given up when it is cancelled`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
       let first = engine.letter("/letters")
@@ -293,7 +282,6 @@ struct FreezingTests {
   }
 
   @Test func `cancelling all leaves what is frozen`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.hold("/letters", .text("taken"))
     try await fixture.live { engine in
       let operation = engine.letter("/letters")
@@ -306,7 +294,6 @@ struct FreezingTests {
   }
 
   @Test func `the queue is idle while it waits`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await fixture.live { engine in
       let queue = engine.configuration.queue
@@ -325,7 +312,6 @@ struct FreezingTests {
   }
 
   @Test func `a queue that stands still sends nothing`() async throws {
-    let fixture = try FreezingFixture()
     try await fixture.live { engine in
       let queue = engine.configuration.queue
       queue.isSuspended = true
@@ -339,7 +325,6 @@ struct FreezingTests {
   }
 
   @Test func `a task that awaits it hears of the shutdown`() async throws {
-    let fixture = try FreezingFixture()
     fixture.origin.stop()
     try await withQueue { queue in
       let engine = try NetworkEngine(to: fixture.origin, on: queue)
