@@ -8,9 +8,12 @@ import Testing
 
 /// What is written, what is refused, and what is left after a restart.
 struct FrozenStoreTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder(in: TestFiles.fast) }
+
   /// A program that lists a million requests must not stop those who send them.
   @Test func `a long look keeps no other from reading`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let rows = (1...1_500).map { FrozenChange.accept(.sample("payload \($0)"), body: []) }
     _ = store.write(rows)
@@ -28,7 +31,6 @@ struct FrozenStoreTests {
   // MARK: The life of a request
 
   @Test func `a postponed request is what it was postponed as`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let (one, two) = (try store.accept("one", body: [7]), try store.accept("two"))
     try store.write(.postpone(one, payload: Array("later, and longer".utf8)))
@@ -39,7 +41,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `the dead may come back with their body`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one", dedupe: "d", body: [9, 9])
     try store.write(.deadLetter(number, .sample("dead"), keepsBody: true))
@@ -51,7 +52,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `a cancelled request leaves no body`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let number = try store.accept("one")
     try store.write(.deadLetter(number, .sample("dead"), keepsBody: false))
@@ -63,7 +63,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `a dedupe key is one request at a time`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let first = try store.accept("one", dedupe: "d")
     let receipt = try store.write(.accept(.sample("two", dedupe: "d"), body: []))
@@ -74,7 +73,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `many at once share commits`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let before = store.statistics
     var journal = FrozenJournal(store)
@@ -90,7 +88,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `that an outcome was taken waits for another change to share a commit with`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     var journal = FrozenJournal(store)
     // Given a store that has been swept, which is the first thing a journal does
@@ -109,7 +106,6 @@ struct FrozenStoreTests {
   // MARK: Earlier layouts
 
   @Test func `the lists of the first layout are taken out`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     // Given a file of the first layout, with two lists that nobody reads any more
     try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
       for name in ["lane", "due"] {
@@ -149,7 +145,6 @@ struct FrozenStoreTests {
   // MARK: Refusals
 
   @Test func `what is not there is said`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     for change: FrozenChange in [
       .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
@@ -160,7 +155,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `there is a limit of requests`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.recordsMax = 3 }
     let answers = store.write((0..<5).map { .accept(.sample("\($0)"), body: []) })
     #expect(answers.prefix(3).allSatisfy { $0.failure == nil })
@@ -172,7 +166,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `a full store still takes outcomes`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     // Given a store that takes no more
     var accepted: [UInt64] = []
@@ -203,7 +196,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `a large one takes nothing else with it`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.bytesMax = 2 << 20 }
     let large = [UInt8](repeating: 7, count: 3 << 20)
     let answers = store.write([
@@ -214,7 +206,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `a closed store says so`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     store.close()
     store.close()
@@ -224,7 +215,6 @@ struct FrozenStoreTests {
   // MARK: What nobody comes for
 
   @Test func `old outcomes and letters go and are counted`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.keptRowsMax = 5 }
     let now = WallClock.microseconds
     let day: Int64 = 86_400_000_000
@@ -244,7 +234,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `all that is too much goes when a store is opened, however much it is`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen { $0.keptRowsMax = 5 }
     let count = 4_500
     store.write((0..<count).map { _ in .accept(.sample("dead"), body: []) })
@@ -262,7 +251,6 @@ struct FrozenStoreTests {
   // MARK: Owners
 
   @Test func `there is one owner in a process`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.openFrozen()
     let failure = #expect(throws: NetworkError.self) { _ = try directory.openFrozen() }
     #expect(failure?.code == .storeInUse)
@@ -273,7 +261,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `there is one owner among processes`() async throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path
     let store = try directory.openFrozen()
     let parent = getpid()
@@ -289,7 +276,6 @@ struct FrozenStoreTests {
   }
 
   @Test func `its files are its owner's alone`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let path = directory.path + "/deep/frozen"
     let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
     _ = try store.accept("x")
