@@ -7,23 +7,24 @@ import Testing
 
 /// Processes that share a store, and ask the origin once. A second queue has claims of its own, like another process.
 @Suite(.threadForEach) struct CacheClaimTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
   @Test func `processes ask for each of many URLs once`() async throws {
     let (processes, count) = LongRun.isOn ? (8, 2_000) : (4, 100)
-    let folder = try TestFolder()
     let (path, origin) = (folder.path, try ScriptedOrigin())
     let paths = (0..<count).map { "/\($0)" }
     origin.fallback { Self.cacheable("text of \($0.path)") }
     await Self.inProcesses(processes, path, origin.port, paths)
     #expect(
       paths.allSatisfy { origin.hits($0) == 1 }, "\(paths.map { origin.hits($0) }.reduce(0, +)) requests")
-    _ = folder
   }
 
   @Test(arguments: [SIGKILL, SIGSTOP])
   func `a process that is dead or stopped holds the others up for no longer than a second`(signal: Int32)
     async throws
   {
-    let folder = try TestFolder()
     let (path, origin) = (folder.path, try ScriptedOrigin())
     let engine = try Self.engine(path, origin.port, silenceMax: 1_000_000)
     // Given a process that asks, and another that waits for it
@@ -51,7 +52,6 @@ import Testing
     #expect(ending.text == "mine" && origin.hits("/a") == 2)
     kill(process, SIGKILL)
     _ = await child
-    _ = folder
   }
 
   @Test func `an answer that may not be stored frees all that wait at its head, and for a while none waits`()
@@ -144,7 +144,6 @@ import Testing
   }
 
   @Test func `a store that cannot be written holds up no request`() async throws {
-    let folder = try TestFolder()
     try await Self.withTwoQueues(folder) { first, second, origin in
       origin.hold("/a", Self.cacheable("late"))
       let asking = first.start("/a")
@@ -197,7 +196,6 @@ import Testing
   }
 
   @Test func `an engine that does not want it asks at once`() async throws {
-    let folder = try TestFolder()
     let origin = try ScriptedOrigin()
     origin.hold("/a", Self.cacheable("late"))
     let first = try Self.engine(folder.path, origin.port)
@@ -212,7 +210,6 @@ import Testing
     #expect(await origin.waitForWaiting("/a", 3))
     origin.release("/a")
     for operation in operations + [asking] { #expect(await operation.end().text == "late") }
-    _ = folder
   }
 
   // MARK: Processes

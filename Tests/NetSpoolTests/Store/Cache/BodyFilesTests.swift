@@ -6,6 +6,10 @@ import Testing
 
 /// Long bodies, each in a file of its own, and bodies of any length that are held while the store goes on.
 struct BodyFilesTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder() }
+
   private static let long = BodyFiles.bytesMin
 
   private static func put(_ store: CacheStore, _ numbers: Range<Int>, size: Int = long) {
@@ -24,7 +28,6 @@ struct BodyFilesTests {
   }
 
   @Test func `a long body is a file, which goes with it`() throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     // Given bodies right below and at the length from which they are files
     store.write("short", pattern(1, count: Self.long - 1), metadata: [1])
@@ -169,7 +172,6 @@ struct BodyFilesTests {
   // MARK: What others do to the files
 
   @Test func `a file that is lost is a miss and counted, and its entry goes`() throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     Self.put(store, 0..<3)
     for name in Self.names(directory) { unsafe unlink(Self.path(name, in: directory)) }
@@ -184,7 +186,6 @@ struct BodyFilesTests {
   /// By a process that reads it for the first time.
   @Test(arguments: [Damage.cut, .longer, .changed, .folder, .link, .pipe])
   func `a file that is not what was written is never served`(_ damage: Damage) throws {
-    let directory = try TestFolder()
     let first = try directory.open()
     Self.put(first, 0..<1)
     first.close()
@@ -221,7 +222,6 @@ struct BodyFilesTests {
   }
 
   @Test func `files that no record names go when the store is opened`() async throws {
-    let directory = try TestFolder()
     let first = try directory.open()
     Self.put(first, 0..<3)
     let named = Self.names(directory)
@@ -237,7 +237,6 @@ struct BodyFilesTests {
 
   /// However long this one has had it open.
   @Test func `files that no record names go when another process opens the store`() async throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     Self.put(store, 0..<3)
     let named = Self.names(directory)
@@ -251,7 +250,6 @@ struct BodyFilesTests {
   }
 
   @Test func `a store that begins anew has no old files`() async throws {
-    let directory = try TestFolder()
     let first = try directory.open()
     Self.put(first, 0..<3)
     first.close()

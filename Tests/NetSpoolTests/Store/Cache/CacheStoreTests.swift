@@ -5,12 +5,15 @@ import Testing
 
 /// What every caller may rely on: what was put is found, at once and later, and what was removed is not.
 struct CacheStoreTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder() }
+
   static let sizes = [0, 1, 1_023, 1_024, 1_025, 2_047, 2_048, 4_080, 4_081, 8_176, 8_192, 100_000, 1 << 20]
 
   @Test(arguments: sizes)
   func `what is put is found before and after the commit and after reopening`(size: Int) throws {
     // Given a store
-    let directory = try TestFolder()
     let store = try directory.open()
     let body = pattern(size, count: size)
     // When something is put into it
@@ -34,7 +37,6 @@ struct CacheStoreTests {
 
   /// A clock that was set back, or a process of its own, must not count on from the same number.
   @Test func `the bodies of another life of the store have other numbers`() throws {
-    let directory = try TestFolder()
     var ids: Set<UInt64> = []
     for life in 0..<4 {
       let store = try directory.open()
@@ -55,7 +57,6 @@ struct CacheStoreTests {
 
   @Test func `what was found is found again where it stood until anything changes`() throws {
     // Given an entry that was found
-    let directory = try TestFolder()
     let store = try directory.open()
     try store.core.environment.write { _ in
       // Not while it waits to be written, for the writer that there is
@@ -86,7 +87,6 @@ struct CacheStoreTests {
 
   @Test func `what was found counts until this process changes it`() throws {
     // Given what was found of two resources, or not
-    let directory = try TestFolder()
     let store = try directory.open()
     let (ours, other) = (StoreKey("a").digest.first, StoreKey("b").digest.first)
     let changes: [() -> Void] = [
@@ -114,7 +114,6 @@ struct CacheStoreTests {
 
   @Test func `puts that follow each other share commits`() throws {
     // Given a store that has just committed
-    let directory = try TestFolder()
     let store = try directory.open()
     store.write("first", [1])
     let (before, began) = (store.statistics.commits, MonotonicClock.now)
@@ -128,7 +127,6 @@ struct CacheStoreTests {
   }
 
   @Test(arguments: [false, true]) func `metadata of another body is not taken`(isWritten: Bool) throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     let key = StoreKey("a")
     store.put(key, namespace: "n", metadata: [1], body: [1])
@@ -144,7 +142,6 @@ struct CacheStoreTests {
   }
 
   @Test func `what is too large is dropped and takes its predecessor along`() throws {
-    let directory = try TestFolder()
     let store = try directory.open { $0.bodyBytesMax = 10_000 }
     store.put("a", [1])
     #expect(!store.put("a", [UInt8](repeating: 0, count: 10_001)))
@@ -154,7 +151,6 @@ struct CacheStoreTests {
 
   @Test func `opening twice gives one store`() throws {
     // Given a store, and a symlink to its directory
-    let directory = try TestFolder()
     let link = try TestFolder()
     try link.link("there", to: directory.path)
     let first = try directory.open()
@@ -173,7 +169,6 @@ struct CacheStoreTests {
   }
 
   @Test func `what is put faster than it is written is dropped and counted`() throws {
-    let directory = try TestFolder()
     let store = try directory.open { settings in settings.pendingBytesMax = 4 << 20 }
     // Given more than the store takes at once
     let body = pattern(1, count: 1 << 20)

@@ -6,6 +6,10 @@ import Testing
 
 /// The table in which processes say who asks the origin for what.
 struct ClaimTableTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
   private static func table(_ folder: TestFolder, silenceMax: Microseconds = 60_000_000) throws -> ClaimTable
   {
     try #require(ClaimTable(words(memory(folder)), silenceMax: silenceMax))
@@ -22,7 +26,6 @@ struct ClaimTableTests {
   private static func key(_ number: Int) -> KeyDigest { StoreKey("\(number)").digest }
 
   @Test func `a claim is one claimant's until it ends`() throws {
-    let folder = try TestFolder()
     // Given two maps of one file, as two processes have them
     let (ours, theirs) = (try Self.table(folder), try Self.table(folder))
     let (we, they) = (Claimant(ours), Claimant(theirs))
@@ -49,7 +52,6 @@ struct ClaimTableTests {
   }
 
   @Test func `a claimant that is silent has none, and its place goes to others`() throws {
-    let folder = try TestFolder()
     let (ours, theirs) = (try Self.table(folder, silenceMax: 1), try Self.table(folder, silenceMax: 1))
     let we = Claimant(ours)
     let claim = try #require(ours.claim(Self.key(1), for: we).claim)
@@ -69,7 +71,6 @@ struct ClaimTableTests {
   }
 
   @Test func `when all places of a bucket are taken, who comes asks without a claim`() throws {
-    let folder = try TestFolder()
     let table = try Self.table(folder)
     let we = Claimant(table)
     let same = (0..<1_000_000).lazy.map(Self.key).filter { ($0.first ^ $0.second) % 4_096 == 7 }.prefix(9)
@@ -81,7 +82,6 @@ struct ClaimTableTests {
   }
 
   @Test func `bytes of any kind in the table do no harm`() throws {
-    let folder = try TestFolder()
     let table = try Self.table(folder)
     let we = Claimant(table)
     let memory = try Self.memory(folder)
@@ -99,7 +99,6 @@ struct ClaimTableTests {
 
   /// Two at the same moment may both be sent away, but never both have it.
   @Test(.ownThreads) func `many that claim at the same moment never have the same`() async throws {
-    let folder = try TestFolder()
     let holders = (0..<64).map { _ in Counter() }
     let (wins, doubles) = (Counter(), Counter())
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -20,6 +20,10 @@ extension CacheStore {
 /// Another process that is stopped in its commit, and keeps the store's lock.
 @Suite("A store that another process keeps", .measured)
 struct StoreBusyTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder() }
+
   /// Has another process take the lock of the writer and stop, as one does that is stopped in its commit, and die when
   /// `body` has run.
   private static func whileKept<Result>(_ path: String, _ body: () async throws -> Result) async throws
@@ -37,7 +41,6 @@ struct StoreBusyTests {
   }
 
   @Test func `is read, and written when it is let go`() async throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     store.write("before", [1])
     try await Self.whileKept(directory.path) {
@@ -61,7 +64,6 @@ struct StoreBusyTests {
   }
 
   @Test func `has what callers wait for written as soon as it is let go`() async throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     store.write("a", [1])
     let (removal, flush) = try await Self.whileKept(directory.path) {
@@ -92,7 +94,6 @@ struct StoreBusyTests {
   }
 
   @Test func `is emptied for this process at once, and on the disk when it is let go`() async throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     func keys(_ name: String) -> [StoreKey] { (0..<100).map { StoreKey("\(name) \($0)") } }
     for name in ["a", "b"] {
@@ -134,7 +135,6 @@ struct StoreBusyTests {
   }
 
   @Test func `is no more asked for each of thousands of removals`() async throws {
-    let directory = try TestFolder()
     let store = try directory.open()
     store.put("kept", [1], namespace: "b")
     for number in 0..<200 { store.put("\(number)", [1], namespace: "a") }
@@ -174,7 +174,6 @@ struct StoreBusyTests {
   }
 
   @Test func `is opened later, and requests go on meanwhile`() async throws {
-    let directory = try TestFolder()
     do { _ = try directory.open() }
     try await withEngine { engine, origin in
       origin.on("/", .text("hello").header("Cache-Control", "max-age=60"))
@@ -209,7 +208,6 @@ struct StoreBusyTests {
   }
 
   @Test func `is left by its last engine on the loop without a wait`() async throws {
-    let directory = try TestFolder()
     do { _ = try directory.open() }
     try await withEngine { other, origin in
       origin.on(prefix: "/", .text("hello").header("Cache-Control", "max-age=60"))

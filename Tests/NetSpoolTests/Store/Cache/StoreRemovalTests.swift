@@ -5,9 +5,12 @@ import Testing
 
 /// Removing many entries by a pattern: they are gone at once, and taken out afterwards.
 @Suite(.measured) struct StoreRemovalTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
   @Test func `entries of a removal are found by no lookup before they are taken out`() async throws {
     // Given a store that takes out one entry at a time
-    let folder = try TestFolder()
     let store = try folder.open { $0.removedAtOnce = 1 }
     fill(store, 1_500)
     // When a third of them is removed
@@ -25,7 +28,6 @@ import Testing
   }
 
   @Test func `an entry that was found and put down for a use stays removed`() async throws {
-    let folder = try TestFolder()
     let store = try folder.open {
       $0.removedAtOnce = 10
       $0.recencyStep = 0
@@ -40,7 +42,6 @@ import Testing
 
   @Test func `a store that is opened again goes on with it`() async throws {
     // Given a removal that its process did not finish
-    let folder = try TestFolder()
     var store = try folder.open { $0.removedAtOnce = 5 }
     fill(store, 2_000)
     store.removeAll(namespace: "n", matching: Array("x/".utf8))
@@ -83,7 +84,6 @@ import Testing
   }
 
   @Test func `more removals than are kept side by side wait for each other`() async throws {
-    let folder = try TestFolder()
     let store = try folder.open { $0.removedAtOnce = 2 }
     for number in 0..<600 { store.put("\(number % 20)/\(number)", []) }
     for place in 0..<19 { store.removeAll(namespace: "n", matching: Array("\(place)/".utf8)) }
@@ -92,7 +92,6 @@ import Testing
   }
 
   @Test func `a mark goes with all that is removed`() throws {
-    let folder = try TestFolder()
     let store = try folder.open { $0.removedAtOnce = 5 }
     fill(store, 600)
     store.removeAll(namespace: "n", matching: Array("x/".utf8))

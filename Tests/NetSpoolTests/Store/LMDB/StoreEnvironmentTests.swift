@@ -6,6 +6,10 @@ import Testing
 
 /// The layer below the cache store, which other stores share.
 struct StoreEnvironmentTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder(in: TestFiles.fast) }
+
   private func open(
     _ directory: TestFolder, layout: UInt32 = 1, isDisposable: Bool = false, isExclusive: Bool = false
   ) throws -> Environment {
@@ -42,7 +46,6 @@ struct StoreEnvironmentTests {
   @Test(arguments: [false, true]) func `what is committed stays and what throws does not`(isDisposable: Bool)
     throws
   {
-    let directory = try TestFolder(in: TestFiles.fast)
     var environment = try open(directory, isDisposable: isDisposable)
     try put(2, [2], in: environment)
     try put(1, [1, 1], in: environment)
@@ -66,7 +69,6 @@ struct StoreEnvironmentTests {
   @Test(arguments: [false, true]) func `a file is as long as its newest commit says`(isDisposable: Bool)
     throws
   {
-    let directory = try TestFolder(in: TestFiles.fast)
     var environment = try open(directory, isDisposable: isDisposable)
     try put(1, [1], in: environment)
     // When the last pages of a commit are free ones
@@ -95,7 +97,6 @@ struct StoreEnvironmentTests {
   }
 
   @Test func `a reader sees what was there when it began`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let environment = try open(directory)
     defer { environment.drop() }
     try put(1, [1], in: environment)
@@ -111,7 +112,6 @@ struct StoreEnvironmentTests {
   }
 
   @Test func `an environment wanted alone is refused to others`() async throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let environment = try open(directory, isExclusive: true)
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       for isExclusive in [false, true] {
@@ -130,7 +130,6 @@ struct StoreEnvironmentTests {
 
   @Test func `what cannot be had again is kept without its stamp`() throws {
     // Given an environment that is no cache, whose stamp is lost
-    let directory = try TestFolder(in: TestFiles.fast)
     let first = try open(directory)
     try put(1, [7], in: first)
     first.drop()
@@ -143,7 +142,6 @@ struct StoreEnvironmentTests {
   }
 
   @Test func `another layout is no place to join`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let first = try open(directory)
     #expect(throws: NetworkError.self) { try open(directory, layout: 2) }
     first.drop()

@@ -6,6 +6,10 @@ import Testing
 
 /// What may stand where a store is to be opened.
 struct StoreOpeningTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder(in: TestFiles.fast) }
+
   private func failure(_ directory: TestFolder) -> NetworkError? {
     do {
       _ = try directory.open()
@@ -39,7 +43,6 @@ struct StoreOpeningTests {
 
   @Test(arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 8_192), pattern(1, count: 50_000)])
   func `a foreign file is moved aside`(bytes: [UInt8]) throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("data.mdb", bytes)
     let store = try directory.open()
     store.write("a", [1])
@@ -50,7 +53,6 @@ struct StoreOpeningTests {
   }
 
   @Test func `at most three files are kept aside`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     for number in 0..<6 {
       try directory.write("data.mdb", [UInt8](repeating: UInt8(number), count: 100))
       try directory.open().close()
@@ -74,13 +76,11 @@ struct StoreOpeningTests {
   }
 
   @Test func `a directory in the file's place is refused`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     unsafe mkdir(directory.dataPath, 0o700)
     #expect(failure(directory)?.reason == "notAFile")
   }
 
   @Test func `a file in the directory's place is refused`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("file", [1])
     #expect(throws: NetworkError.self) {
       try CacheStore.open(CacheStoreSettings(directory: directory.path + "/file"))
@@ -92,13 +92,11 @@ struct StoreOpeningTests {
   )
     throws
   {
-    let directory = try TestFolder(in: TestFiles.fast)
     unsafe chmod(directory.path, mode)
     #expect(failure(directory)?.reason == "permissions")
   }
 
   @Test(.enabled(if: geteuid() == 0)) func `another owner's directory is refused`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     unsafe chown(directory.path, 12_345, 12_345)
     #expect(failure(directory)?.reason == "owner")
     unsafe chown(directory.path, 0, 0)
@@ -207,7 +205,6 @@ struct StoreOpeningTests {
   }
 
   @Test func `no descriptor reaches a program started meanwhile`() throws {
-    let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open()
     store.write("a", [1])
     defer { store.close() }
