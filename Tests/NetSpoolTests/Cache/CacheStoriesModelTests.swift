@@ -64,9 +64,7 @@ import Testing
 
   @Test(arguments: LongRun.isOn ? Array(1...50) : [1, 2]) func `each response is what the model says`(
     seed: Int
-  )
-    async throws
-  {
+  ) async throws {
     let folder = try TestFolder()
     let (clock, world) = (WallClockHand(), World())
     let settings = CacheConfiguration.patient(folder.path)

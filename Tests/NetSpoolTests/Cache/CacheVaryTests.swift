@@ -12,9 +12,7 @@ struct CacheVaryTests {
     let held = try #require(stored([vary], request: secrets + ["Accept: a"]))
     let names = try #require(VaryFields(fields(vary)))
     let key = CacheKey.variant(VariantIndex(fields: names), of: [], headers: fields(secrets))
-    for bytes in [held.encode(), key] {
-      #expect(!String(decoding: bytes, as: UTF8.self).contains("hunter2"))
-    }
+    for bytes in [held.encode(), key] { #expect(!String(decoding: bytes, as: UTF8.self).contains("hunter2")) }
     #expect(held.variant.count == 5 && held.variant.all("accept") == ["a"])
   }
 

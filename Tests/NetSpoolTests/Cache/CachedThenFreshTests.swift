@@ -16,9 +16,7 @@ struct CachedThenFreshTests {
   }
 
   @Test(arguments: [("same", true), ("other", false)])
-  func `an operation that wants changes only hears of changes only`(
-    name: String, isSame: Bool
-  ) async throws {
+  func `an operation that wants changes only hears of changes only`(name: String, isSame: Bool) async throws {
     try await withStale { engine, origin in
       for answer in [isSame ? Answer.status(304) : .text("new"), .text(isSame ? "old" : "newer")] {
         origin.on("/a", answer)

@@ -23,9 +23,7 @@ struct ConditionalTests {
   }
 
   @Test func `the engine's own fields count as well`() async throws {
-    try await withWire {
-      $0.headers = ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"]
-    } _: { wire in
+    try await withWire({ $0.headers = ["If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"] }) { wire in
       wire.origin.on("/a", .status(304))
       let got = try await wire.answer(wire.operation("/a"))
       #expect(got.status == 304)

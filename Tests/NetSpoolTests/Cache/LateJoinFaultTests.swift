@@ -45,9 +45,7 @@ struct LateJoinFaultTests {
 
   @Test(arguments: seeds) func `a reader that stays has all of it, however others come, leave and dawdle`(
     seed: UInt64
-  )
-    async throws
-  {
+  ) async throws {
     var random = SplitMix64(seed: seed)
     let count = Int.random(in: 300_000...5_000_000, using: &random)
     let gates = (0..<4).map { _ in Int.random(in: 0..<count, using: &random) }.sorted()

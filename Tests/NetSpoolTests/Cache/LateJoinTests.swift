@@ -27,9 +27,7 @@ struct LateJoinTests {
   @Test(arguments: [true, false], [true, false])
   func `an operation without streams gets it in memory, or is told that it is too long`(
     fits: Bool, isChunked: Bool
-  )
-    async throws
-  {
+  ) async throws {
     let count = 6 << 20
     try await withSpooled(
       count, heldAt: 3 << 20, inMemoryMax: fits ? count : count - 1, isChunked: isChunked

@@ -63,9 +63,7 @@ struct PolicyTests {
   }
 
   @Test(arguments: [NetSpool.CachePolicy.automatic, .cachedThenFresh])
-  func
-    `what must be revalidated is not shown stale`(_ policy: NetSpool.CachePolicy) async throws
-  {
+  func `what must be revalidated is not shown stale`(_ policy: NetSpool.CachePolicy) async throws {
     try await withCache { engine, origin, clock in
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10, must-revalidate"))
       _ = await engine.fetch("/a")

@@ -58,9 +58,7 @@ struct AncestorDefectTests {
 
   @Test func `what must not be stored is not on the disk`() async throws {
     let folder = try TestFolder()
-    try await withCache {
-      $0.directory = folder.path
-    } _: { engine, origin, _ in
+    try await withCache({ $0.directory = folder.path }) { engine, origin, _ in
       origin.on("/secret", .text("PLANTED").header("Cache-Control", "no-store"))
       #expect(await engine.fetch("/secret").text == "PLANTED")
       origin.on("/seen", .text("seen").header("Cache-Control", "max-age=60"))

@@ -103,9 +103,7 @@ struct CoalescingTests {
 
   @Test(arguments: [true, false]) func `each has the attempts that its own policy wants`(
     _ isFirstPatient: Bool
-  )
-    async throws
-  {
+  ) async throws {
     try await withEngine { engine, origin in
       let asked = Counter()
       origin.on("/a") { _ in asked.add() == 1 ? .status(503) : .text("late") }

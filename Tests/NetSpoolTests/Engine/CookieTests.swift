@@ -41,9 +41,7 @@ struct CookieTests {
 
   @Test(arguments: [NetworkEngine.Cookies.inMemory, .none])
   func `make the same URL another question behind a redirect`(_ cookies: NetworkEngine.Cookies) async throws {
-    try await withEngine {
-      $0.cookies = cookies
-    } _: { engine, origin in
+    try await withEngine({ $0.cookies = cookies }) { engine, origin in
       let step = Answer.redirect(to: "/login").header("Set-Cookie", "seen=1; Path=/")
       origin.on("/login") { $0.header("Cookie") == nil ? step : .text("welcome") }
       let ending = await engine.get("/login").end()
@@ -152,9 +150,7 @@ struct CookieTests {
   }
 
   @Test func `a trailing dot is refused`() async throws {
-    try await withEngine {
-      $0.cookies = .inMemory
-    } _: { engine, origin in
+    try await withEngine({ $0.cookies = .inMemory }) { engine, origin in
       let ending = await engine.end(of: engine.operation(url: origin.url("/set", host: "localhost.")))
       #expect(ending.code == .invalidURL && ending.reason == "trailing dot" && origin.requestCount == 0)
     }

@@ -117,9 +117,7 @@ struct LifeTests {
   }
 
   @Test(arguments: [1, 4])
-  func `several threads may close a queue at once, and each returns when it has ended`(
-    loops: Int
-  ) async {
+  func `several threads may close a queue at once, and each returns when it has ended`(loops: Int) async {
     await #expect(processExitsWith: .success) { [loops = loops as Int] in
       let origin = try ScriptedOrigin()
       origin.on("/a", .text("ok"))

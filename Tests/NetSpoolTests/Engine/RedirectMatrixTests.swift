@@ -66,9 +66,7 @@ struct RedirectMatrixTests {
   }
 
   @Test func `follows none when told so`() async throws {
-    try await withWire {
-      $0.redirects = .none
-    } _: { wire in
+    try await withWire({ $0.redirects = .none }) { wire in
       wire.origin.on("/a", .redirect(to: "/b"))
       let answer = try await wire.answer(wire.operation("/a"))
       #expect(answer.status == 302 && answer.headers["Location"] == "/b" && wire.origin.requestCount == 1)
@@ -77,9 +75,7 @@ struct RedirectMatrixTests {
 
   @Test(arguments: [(3, 3), (3, 4), (10, 10), (10, 11)])
   func `ends a chain at the limit`(_ limit: Int, _ hops: Int) async throws {
-    try await withWire {
-      $0.redirects = .atMost(limit)
-    } _: { wire in
+    try await withWire({ $0.redirects = .atMost(limit) }) { wire in
       for hop in 0..<hops { wire.origin.on("/\(hop)", .redirect(to: "/\(hop + 1)")) }
       wire.origin.on("/\(hops)", .text("there"))
       let result = await wire.result(of: wire.operation("/0"))

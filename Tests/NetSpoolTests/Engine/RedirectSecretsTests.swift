@@ -11,9 +11,7 @@ struct RedirectSecretsTests {
   @Test func `see nothing of the engine and of the URL`() async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
-    try await withWire {
-      $0.headers = ["X-Api-Key": Self.secret]
-    } _: { wire in
+    try await withWire({ $0.headers = ["X-Api-Key": Self.secret] }) { wire in
       wire.origin.on("/a", .redirect(to: other.url("/b")))
       let url = "http://user:\(Self.secret)@127.0.0.1:\(wire.origin.port)/a"
       let answer = try await wire.answer(wire.engine.operation(url: url))

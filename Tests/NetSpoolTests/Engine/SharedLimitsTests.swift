@@ -11,9 +11,7 @@ struct SharedLimitsTests {
   func `a body that is too long for memory goes on for the streams that share it`(
     isAnnounced: Bool, streamsFirst: Bool
   ) async throws {
-    try await withEngine {
-      $0.limits.bodyBytesInMemoryMax = 1 << 20
-    } _: { engine, origin in
+    try await withEngine({ $0.limits.bodyBytesInMemoryMax = 1 << 20 }) { engine, origin in
       for (path, count) in [("/long", 3 << 20), ("/short", 1 << 19)] {
         let answer = Answer.pattern(count)
         origin.hold(path, isAnnounced ? answer : answer.framed(.chunked(size: 65_536)))
@@ -37,9 +35,7 @@ struct SharedLimitsTests {
   }
 
   @Test func `a stream that joins what one wants in memory has a limit of its own`() async throws {
-    try await withEngine {
-      $0.limits.bodyBytesInMemoryMax = 1 << 20
-    } _: { engine, origin in
+    try await withEngine({ $0.limits.bodyBytesInMemoryMax = 1 << 20 }) { engine, origin in
       let answer = Answer.pattern(3 << 20).framed(.chunked(size: 65_536))
       origin.on("/a", answer.fault(.gate("joined"), at: .body(1_000)))
       let began = Latch()
@@ -57,9 +53,7 @@ struct SharedLimitsTests {
 
   @Test func `streams that may be given less than memory end no operation that wants it there`() async throws
   {
-    try await withEngine {
-      $0.limits.bodyBytesStreamedMax = 1 << 20
-    } _: { engine, origin in
+    try await withEngine({ $0.limits.bodyBytesStreamedMax = 1 << 20 }) { engine, origin in
       origin.hold("/a", .pattern(3 << 20))
       let streamed = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
       let kept = engine.operation(path: "/a")

@@ -124,9 +124,7 @@ struct StressTests {
     }
 
     /// Under the lock: one that is replaced meanwhile is resumed after what is done to it, never before.
-    func withAny(
-      _ random: inout SplitMix64, _ body: (NetworkOperation, inout SplitMix64) -> Void
-    ) {
+    func withAny(_ random: inout SplitMix64, _ body: (NetworkOperation, inout SplitMix64) -> Void) {
       let place = Int.random(in: 0..<256, using: &random)
       kept.withLock { if $0.indices.contains(place) { body($0[place], &random) } }
     }

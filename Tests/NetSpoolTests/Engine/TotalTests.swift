@@ -114,9 +114,7 @@ import Testing
   }
 
   @Test func `a file that takes its time to go up needs no limit of its own`() async throws {
-    try await withEngine {
-      $0.timeouts = NetworkRequest.Timeouts()
-    } _: { engine, _ in
+    try await withEngine({ $0.timeouts = NetworkRequest.Timeouts() }) { engine, _ in
       let operation = engine.operation(path: "/a", method: .put)
       #expect(operation.timeLimits(operation.request).total == .seconds(60))
       operation.setUploadStream(NoUpload())

@@ -57,9 +57,7 @@ struct WaitListTests {
   }
 
   @Test(arguments: [true, false])
-  func `a hundred thousand that leave, in whatever order, are kept by nothing`(
-    _ isBackwards: Bool
-  ) {
+  func `a hundred thousand that leave, in whatever order, are kept by nothing`(_ isBackwards: Bool) {
     final class Held {}
     let list = WaitList()
     weak var left: Held?

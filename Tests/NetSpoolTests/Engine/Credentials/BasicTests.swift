@@ -18,13 +18,9 @@ struct BasicTests {
   }
 
   @Test func `goes with the first request`() async throws {
-    try await withEngine {
-      $0.credentials = .basic(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .basic(user: "user", password: "secret") }) { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
-      for _ in 0..<3 {
-        #expect(await engine.get("/a").end().text == "in")
-      }
+      for _ in 0..<3 { #expect(await engine.get("/a").end().text == "in") }
       #expect(origin.requestCount == 3 && origin.connectionCount == 1)
     }
   }
@@ -34,9 +30,7 @@ struct BasicTests {
       $0.credentials = .basic(user: "user", password: "secret", preemptive: false)
     } _: { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
-      for _ in 0..<3 {
-        #expect(await engine.get("/a").end().text == "in")
-      }
+      for _ in 0..<3 { #expect(await engine.get("/a").end().text == "in") }
       // Refused once; from then on it is known what the origin wants.
       #expect(
         origin.requests.map { $0.header("Authorization") } == [nil, Self.basic, Self.basic, Self.basic])
@@ -86,9 +80,7 @@ struct BasicTests {
       case "bearer": .bearer("wrong")
       default: .fields(["X-Api-Key": "wrong"])
       }
-    try await withEngine {
-      $0.credentials = credentials
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = credentials }) { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
       let ending = await engine.get("/a").end()
       #expect(ending.code == .authenticationFailed && ending.error?.response?.text == "out", "\(ending)")
@@ -106,9 +98,7 @@ struct BasicTests {
   }
 
   @Test func `bearer and fields go along`() async throws {
-    try await withEngine {
-      $0.credentials = .bearer("token")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .bearer("token") }) { engine, origin in
       origin.fallback(.text("in"))
       _ = await engine.get("/a").end()
       _ = await engine.end(of: engine.operation(path: "/b").setCredentials(.fields(["X-Api-Key": "key"])))
@@ -119,9 +109,7 @@ struct BasicTests {
   }
 
   @Test(arguments: ["POST", "PUT"]) func `sends a body again`(_ method: String) async throws {
-    try await withEngine {
-      $0.credentials = .password(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .password(user: "user", password: "secret") }) { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
       let body = String(repeating: "body", count: 10_000)
       let operation = engine.operation(path: "/a", method: NetworkRequest.Method(method)).setBody(
@@ -132,9 +120,7 @@ struct BasicTests {
 
   @Test func `does not send a one-shot stream twice`() async throws {
     let stream = ScriptedUpload([.bytes(Array("once".utf8))], isReopenable: false)
-    try await withEngine {
-      $0.credentials = .password(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .password(user: "user", password: "secret") }) { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
       let ending = await engine.end(of: engine.operation(path: "/a", method: .post).setUploadStream(stream))
       #expect(ending.code == .authenticationFailed && origin.requestCount == 1)
@@ -145,9 +131,7 @@ struct BasicTests {
   @Test func `goes to its own origin only`() async throws {
     let other = try ScriptedOrigin()
     other.fallback(.text("there"))
-    try await withEngine {
-      $0.credentials = .bearer("token")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .bearer("token") }) { engine, origin in
       origin.fallback(.text("here"))
       _ = await engine.end(of: engine.operation(url: other.url("/a")))
       _ = await engine.end(of: engine.operation(url: origin.url("/a", host: "localhost")))
@@ -181,9 +165,7 @@ struct BasicTests {
   }
 
   @Test func `goes in clear when allowed`() async throws {
-    try await withEngine {
-      $0.allowsCredentialsInClear = true
-    } _: { engine, origin in
+    try await withEngine({ $0.allowsCredentialsInClear = true }) { engine, origin in
       origin.fallback(.text("in"))
       let url = origin.url("/a", host: "0.0.0.0")
       let ending = await engine.end(of: engine.operation(url: url).setCredentials(.bearer("token")))

@@ -31,9 +31,7 @@ struct DigestFlowTests {
   /// The connection of the challenge is closed instead of an answer to the next request on it.
   @Test(arguments: [false, true])
   func `a connection that ends between two rounds is replaced`(hasAnsweredBefore: Bool) async throws {
-    try await withEngine {
-      $0.credentials = .digest(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
       origin.fallback { request in
         Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
       }
@@ -73,9 +71,7 @@ struct DigestFlowTests {
   }
 
   private func withUser(_ body: (NetworkEngine, ScriptedOrigin) async throws -> Void) async throws {
-    try await withEngine {
-      $0.credentials = .digest(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
       origin.fallback { request in
         Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
       }
@@ -119,18 +115,14 @@ struct DigestFlowTests {
   }
 
   @Test func `endless staleness ends`() async throws {
-    try await withEngine {
-      $0.credentials = .digest(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
       origin.fallback(Self.refusal("stale=true"))
       #expect(await engine.get("/a").end().code == .authenticationFailed && origin.requestCount == 3)
     }
   }
 
   @Test func `is not answered with basic`() async throws {
-    try await withEngine {
-      $0.credentials = .digest(user: "user", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
       origin.fallback(BasicTests.challenge)
       #expect(await engine.get("/a").end().code == .authenticationFailed && origin.requestCount == 1)
     }

@@ -45,11 +45,7 @@ struct NTLMTests {
   }
 
   @Test(arguments: [NetworkRequest.Method.get, .put])
-  func `an origin that never challenges is not asked for ever`(
-    _ method: NetworkRequest.Method
-  )
-    async throws
-  {
+  func `an origin that never challenges is not asked for ever`(_ method: NetworkRequest.Method) async throws {
     try await withEngine {
       $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
     } _: { engine, origin in

@@ -183,9 +183,7 @@ struct PlantedSecretsTests {
       }
       let files = try Self.bytes(of: fixture.folder.path)
       #expect(Self.hold(files, "body \(Self.count - 2)"), "nothing is there")
-      for number in 0..<Self.count {
-        #expect(!Self.hold(files, Self.secret(number)), "secret \(number)")
-      }
+      for number in 0..<Self.count { #expect(!Self.hold(files, Self.secret(number)), "secret \(number)") }
     }
   }
 

@@ -153,9 +153,7 @@ struct OriginReachabilityTests {
     let queue = DispatchQueue(label: "tests.reachability")
     let key = DispatchSpecificKey<Bool>()
     queue.setSpecific(key: key, value: true)
-    try await withEngine {
-      $0.delivery = .queue(queue)
-    } _: { engine, origin in
+    try await withEngine({ $0.delivery = .queue(queue) }) { engine, origin in
       origin.stop()
       let isTold = Latch()
       let seen = Journal<Bool>()

@@ -288,9 +288,7 @@ struct BodyFilesTests {
     }
     store.close()
     let again = try directory.open()
-    for key in ["here", "elsewhere"] {
-      #expect(again.lookup(StoreKey(key))?.bytes == bytes + bytes + bytes)
-    }
+    for key in ["here", "elsewhere"] { #expect(again.lookup(StoreKey(key))?.bytes == bytes + bytes + bytes) }
   }
 
   @Test(.notSanitized(.memoryIsNoMeasure))

@@ -89,9 +89,7 @@ struct StoreOpeningTests {
 
   @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func `a directory others may write to is refused`(
     mode: mode_t
-  )
-    throws
-  {
+  ) throws {
     unsafe chmod(directory.path, mode)
     #expect(failure(directory)?.reason == "permissions")
   }
