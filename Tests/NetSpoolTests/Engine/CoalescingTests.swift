@@ -169,26 +169,21 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `POST is never shared`() async throws {
+  @Test(arguments: [(.head, 1, nil), (.post, 5, "ok")] as [(NetworkRequest.Method, Int, String?)])
+  func `equal HEAD requests share one exchange, and POST is never shared`(
+    method: NetworkRequest.Method, exchanges: Int, text: String?
+  ) async throws {
     try await withEngine { engine, origin in
       origin.hold("/a", .text("ok"))
-      let operations = (0..<2).map { _ in engine.start(engine.operation(path: "/a", method: .post)) }
+      let operations = (0..<5).map { _ in engine.start(engine.operation(path: "/a", method: method)) }
       await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 2))
+      #expect(await origin.waitForWaiting("/a", exchanges))
       origin.releaseAll()
-      for operation in operations { #expect(await operation.end().text == "ok") }
-    }
-  }
-
-  @Test func `equal HEAD requests share one exchange`() async throws {
-    try await withEngine { engine, origin in
-      origin.hold("/a", .text("ok"))
-      let operations = (0..<5).map { _ in engine.start(engine.operation(path: "/a", method: .head)) }
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.releaseAll()
-      for operation in operations { #expect(await operation.end().response?.status == 200) }
-      #expect(origin.hits("/a") == 1)
+      for operation in operations {
+        let response = await operation.end().response
+        #expect(response?.status == 200 && response?.text == text)
+      }
+      #expect(origin.hits("/a") == exchanges)
     }
   }
 

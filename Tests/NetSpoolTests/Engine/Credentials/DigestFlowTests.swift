@@ -31,10 +31,7 @@ struct DigestFlowTests {
   /// The connection of the challenge is closed instead of an answer to the next request on it.
   @Test(arguments: [false, true])
   func `a connection that ends between two rounds is replaced`(hasAnsweredBefore: Bool) async throws {
-    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
-      origin.fallback { request in
-        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
-      }
+    try await withUser { engine, origin in
       if hasAnsweredBefore {
         #expect(await engine.get("/before").end().text == "in")
         // Every request has two rounds of its own, and each loses a connection.
@@ -114,17 +111,13 @@ struct DigestFlowTests {
     }
   }
 
-  @Test func `endless staleness ends`() async throws {
-    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
-      origin.fallback(Self.refusal("stale=true"))
-      #expect(await engine.get("/a").end().code == .authenticationFailed && origin.requestCount == 3)
-    }
-  }
-
-  @Test func `is not answered with basic`() async throws {
-    try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
-      origin.fallback(BasicTests.challenge)
-      #expect(await engine.get("/a").end().code == .authenticationFailed && origin.requestCount == 1)
+  @Test(arguments: [(refusal("stale=true"), 3), (BasicTests.challenge, 1)])
+  func `endless staleness ends, and a challenge of Basic is not answered`(challenge: Answer, asked: Int)
+    async throws
+  {
+    try await withUser { engine, origin in
+      origin.fallback(challenge)
+      #expect(await engine.get("/a").end().code == .authenticationFailed && origin.requestCount == asked)
     }
   }
 
