@@ -32,10 +32,7 @@ import Testing
       var operations = (0..<20).map { hanging.operation(url: origin.url("/", host: "hanging\($0).test")) }
       operations.append(hanging.operation(url: origin.url("/", host: "both.test")))
       hanging.enqueue(operations)
-      let deadline = Deadline.generous
-      while hanging.budgets.names.held < 4, deadline.millisecondsLeft > 0 {
-        try await Task.sleep(for: .milliseconds(1))
-      }
+      _ = await until { hanging.budgets.names.held >= 4 }
       await expectFound(["both", "one", "two"].map { "\($0).test" }, by: other, at: origin)
       hangs.open()
       for operation in operations { #expect(await operation.end().text == "ok") }
@@ -56,10 +53,7 @@ import Testing
         operations += mine
       }
       // So many after two seconds
-      let deadline = Deadline.generous
-      while engines.map(\.budgets.names.held).reduce(0, +) < 24, deadline.millisecondsLeft > 0 {
-        try await Task.sleep(for: .milliseconds(10))
-      }
+      _ = await until { engines.map(\.budgets.names.held).reduce(0, +) >= 24 }
       await expectFound((0..<3).map { "found\($0).test" }, by: other, at: origin)
       hangs.open()
       for operation in operations { #expect(await operation.end().text == "ok") }

@@ -81,10 +81,7 @@ struct ManyEnginesTests {
       let other = engine.start("/b")
       if pause > .seconds(1) {
         let queue = engine.configuration.queue
-        let deadline = Deadline.generous
-        while queue.budgets.originPauses.waiting == 0, deadline.millisecondsLeft > 0 {
-          try await Task.sleep(for: .milliseconds(1))
-        }
+        _ = await until { queue.budgets.originPauses.waiting > 0 }
         other.cancel()
         #expect(await other.end().code == .cancelled)
       } else {

@@ -55,10 +55,7 @@ struct StoreBusyTests {
       #expect(store.statistics.dropped >= 60)
     }
     // When it is let go, it is written
-    let deadline = Deadline.generous
-    while store.statistics.pendingBytes > 0, deadline.millisecondsLeft > 0 {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    _ = await until { store.statistics.pendingBytes == 0 }
     #expect(store.statistics.pendingBytes == 0 && store.statistics.state == .open)
     #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
   }
@@ -197,11 +194,7 @@ struct StoreBusyTests {
         #expect(await engine.get("/").end().text == "hello")
       }
       // When the other process goes on, it is opened
-      let deadline = Deadline.generous
-      while engine.cacheStatistics?.state != .open, deadline.millisecondsLeft > 0 {
-        try await Task.sleep(for: .milliseconds(20))
-      }
-      #expect(engine.cacheStatistics?.state == .open)
+      #expect(await until { engine.cacheStatistics?.state == .open })
       #expect(await engine.get("/").end().text == "hello")
       #expect(await engine.get("/").end().response?.isFromCache == true)
     }

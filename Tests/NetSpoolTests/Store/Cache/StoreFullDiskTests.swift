@@ -135,12 +135,7 @@ struct StoreFullDiskTests {
     // When there is room again
     try disk.empty()
     // Then what waits is written without anybody asking, and puts are taken
-    let deadline = Deadline.generous
-    while store.statistics.pendingBytes > 0 || store.statistics.state != .open {
-      guard deadline.millisecondsLeft > 0 else { break }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(store.statistics.pendingBytes == 0 && store.statistics.state == .open)
+    #expect(await until { store.statistics.pendingBytes == 0 && store.statistics.state == .open })
     #expect(store.put("after", pattern(2, count: 100_000)))
     store.flush()
     #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
