@@ -14,8 +14,7 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<100 {
         group.addTask {
-          let text = try await client.get("\(number)").text
-          #expect(text == "/\(number)")
+          #expect(try await client.get("\(number)").text == "/\(number)")
         }
       }
       try await group.waitForAll()

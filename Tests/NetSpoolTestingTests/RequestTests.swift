@@ -125,8 +125,7 @@ import Testing
   @Test(arguments: wrong) func `rejects what is not HTTP`(request: String, status: Int) throws {
     let client = try connected(origin)
     client.send(request)
-    let answer = String(decoding: client.readToEnd(), as: UTF8.self)
-    #expect(answer.hasPrefix("HTTP/1.1 \(status) "))
+    #expect(String(decoding: client.readToEnd(), as: UTF8.self).hasPrefix("HTTP/1.1 \(status) "))
     #expect(client.end == .closed)
     #expect(origin.rejectedCount == 1)
     #expect(origin.requestCount == 0)

@@ -150,8 +150,7 @@ import Testing
       without.errors.contains("needs Authorization, which is not in the store: netspool frozen thaw 1 "))
     #expect(without.errors.contains("--header 'Authorization: ...'"))
     #expect(bench.origin.requestCount == 0)
-    let given = try bench.frozen(["thaw", "--header", "authorization: Bearer l4ter"])
-    #expect(given.exit == .status(0))
+    #expect(try bench.frozen(["thaw", "--header", "authorization: Bearer l4ter"]).exit == .status(0))
     let sent = try #require(bench.origin.requests.first)
     #expect(sent.header("Authorization") == "Bearer l4ter" && sent.header("X-Colour") == "blue")
   }
@@ -222,8 +221,7 @@ import Testing
   @Test func `garbage is put aside and named`() throws {
     #expect(unsafe mkdir(directory, 0o700) == 0)
     try bench.bench.write("frozen/data.mdb", (0..<2_000).map { "garbage \($0)" })
-    let doctor = try Tool.run(["doctor"] + bench.store)
-    #expect(doctor.output.contains("  state      damaged ("))
+    #expect(try Tool.run(["doctor"] + bench.store).output.contains("  state      damaged ("))
     let end = try Tool.run(bench.post("/1", []))
     #expect(end.exit == .status(0))
     #expect(end.errors.hasPrefix("netspool: the frozen store in \(directory) was damaged ("))

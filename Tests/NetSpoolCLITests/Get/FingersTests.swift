@@ -200,8 +200,7 @@ import Testing
     _ = try get([bench.origin.url("/[1-3]"), "--no-cache", "-q", "--results", "a"], "fetch")
     let end = try Tool.run(["report", "merge", bench["a"], bench["a"]])
     #expect(end.output.split(separator: "\n").count == 3 && end.errors.contains("done"), "\(end)")
-    let json = try Tool.run(["report", "merge", bench["a"], "--json"])
-    #expect(json.output.split(separator: "\n").count == 1)
+    #expect(try Tool.run(["report", "merge", bench["a"], "--json"]).output.split(separator: "\n").count == 1)
   }
 }
 

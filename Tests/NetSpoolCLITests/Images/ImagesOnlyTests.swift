@@ -65,15 +65,13 @@ import Testing
 
   @Test func `without the option every body is a file`() throws {
     let list = try bench.write("list", paths.map { bench.origin.url($0) })
-    let end = try Tool.run(["fetch", list, "--output", bench["out"], "--quiet"])
-    #expect(end.exit == .status(0))
+    #expect(try Tool.run(["fetch", list, "--output", bench["out"], "--quiet"]).exit == .status(0))
     #expect(DemoFolder.countFiles(in: bench["out"]) == 4)
   }
 
   @Test func `a folder in the way is a local error`() throws {
     _ = try OutputFolder(path: bench["out/whole"])
-    let end = try fetch(["--output", bench["out"], "--results", bench["r"]])
-    #expect(end.exit == .status(74))
+    #expect(try fetch(["--output", bench["out"], "--results", bench["r"]]).exit == .status(74))
     let record = try #require(try bench.results("r").first { $0.url == bench.origin.url("/whole") })
     #expect(record.error == "sinkFailed")
     #expect(record.reason == "Is a directory")

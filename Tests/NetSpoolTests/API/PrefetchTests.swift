@@ -98,8 +98,7 @@ struct PrefetchTests {
       pulled += 1
       return "/\(number)"
     }
-    let summary = await engine.prefetch(urls)
-    #expect(summary.succeeded == 600 && pulled == 600)
+    #expect(await engine.prefetch(urls).succeeded == 600 && pulled == 600)
   }
 
   @Test func `its batch ends with it`() async throws {

@@ -143,8 +143,7 @@ struct ResponseTests {
       // While it is paused, other exchanges come and go.
       for _ in 0..<20 { _ = try await wire.answer(wire.operation("/hostile/ok")) }
       isOpen.set()
-      let report = try await result.get().streams[0]
-      #expect(report.bytes == 4 << 20)
+      #expect(try await result.get().streams[0].bytes == 4 << 20)
     }
   }
 }

@@ -11,8 +11,7 @@ struct FoldAfterReuseTests {
       try await withWire({ $0.queue.sizing = .fixed(1) }) { wire in
         for _ in 0..<200 {
           // Given an answer with fields of many sizes
-          let answer = try await wire.answer(wire.operation("/hostile/ok"))
-          #expect(answer.text == "ok")
+          #expect(try await wire.answer(wire.operation("/hostile/ok")).text == "ok")
           // When the next one begins with a blank
           let error = try await wire.failure(wire.operation("/hostile/hdr_leading_space"))
           // Then it is refused, and nobody's memory is touched

@@ -23,8 +23,7 @@ struct EnvironmentTests {
       }
       try await withWire { wire in
         wire.origin.on("/a", .text("directly"))
-        let answer = try await wire.answer(wire.operation("/a"))
-        #expect(answer.text == "directly" && proxy.connectionCount == 0)
+        #expect(try await wire.answer(wire.operation("/a")).text == "directly" && proxy.connectionCount == 0)
         let request = try #require(wire.origin.requests.last)
         #expect(request.header("Authorization") == nil && request.header("X-Injected") == nil)
       }

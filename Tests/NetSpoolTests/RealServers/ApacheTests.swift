@@ -23,8 +23,7 @@ struct ApacheTests {
       for path in ["/digest/hello.txt?once=1", "/digest/hello.txt?once=2"] {
         let operation = wire.engine.operation(url: server.url(path))
           .setCredentials(.digest(user: "user", password: "secret"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.text == "hello\n")
+        #expect(try await wire.answer(operation).text == "hello\n")
       }
       // One refusal for both, all on one connection.
       let logged = try server.requests("once", count: 3)
@@ -39,11 +38,9 @@ struct ApacheTests {
       for _ in 0..<2 {
         let operation = wire.engine.operation(url: server.url("/stale/hello.txt?engine"))
           .setCredentials(.digest(user: "user", password: "secret"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.text == "hello\n")
+        #expect(try await wire.answer(operation).text == "hello\n")
       }
-      let logged = try server.requests("?engine", count: 4)
-      #expect(logged.map(\.status) == [401, 200, 401, 200])
+      #expect(try server.requests("?engine", count: 4).map(\.status) == [401, 200, 401, 200])
     }
   }
 
@@ -56,12 +53,10 @@ struct ApacheTests {
         wire.engine.operation(url: server.url(path))
           .setCredentials(.password(user: "user", password: password))
       }
-      let answer = try await wire.answer(operation("secret"))
-      #expect(answer.text == "hello\n")
+      #expect(try await wire.answer(operation("secret")).text == "hello\n")
       let error = try await wire.failure(operation("wrong"))
       #expect(error.code == .authenticationFailed && error.response?.status == 401, "\(error)")
-      let logged = try server.requests(path, count: 4)
-      #expect(logged.map(\.status) == [401, 200, 401, 401])
+      #expect(try server.requests(path, count: 4).map(\.status) == [401, 200, 401, 401])
     }
   }
 

@@ -83,8 +83,7 @@ struct NginxIdentityTests {
     let server = try NginxServer.shared()
     try await withQueue { queue in
       let careless = try NetworkEngine(on: queue) { $0.tls.unsafelyTrustsAnyCertificate = true }
-      let first = await careless.end(of: careless.operation(url: server.tlsURL("/hello.txt")))
-      #expect(first.text == "hello\n")
+      #expect(await careless.end(of: careless.operation(url: server.tlsURL("/hello.txt"))).text == "hello\n")
       let careful = try NetworkEngine(on: queue)
       let second = await careful.end(of: careful.operation(url: server.tlsURL("/hello.txt")))
       #expect(second.code == .tlsRejected && second.reason == "untrusted")

@@ -12,8 +12,7 @@ struct SquidTests {
       wire.origin.on("/through", .text("hello"))
       #expect(try await wire.answer(wire.operation("/through")).text == "hello")
       #expect(wire.origin.requests.last?.header("Via") != nil)
-      let logged = try proxy.requests("127.0.0.1:\(wire.origin.port)/through", count: 1)
-      #expect(logged.map(\.status) == [200])
+      #expect(try proxy.requests("127.0.0.1:\(wire.origin.port)/through", count: 1).map(\.status) == [200])
     }
   }
 
@@ -29,8 +28,7 @@ struct SquidTests {
       #expect(answer.text == "hello\n")
     }
     // A tunnel is in the log when it has ended.
-    let logged = try proxy.requests("localhost:\(server.tlsPort)", count: 1)
-    #expect(logged.first?.method == "CONNECT")
+    #expect(try proxy.requests("localhost:\(server.tlsPort)", count: 1).first?.method == "CONNECT")
   }
 
   @Test(.needsNginx) func `is told that the proxy refuses the tunnel`() async throws {
@@ -48,8 +46,7 @@ struct SquidTests {
     try await withWire({ $0.proxy = Self.proxy(proxy, password: "secret", scheme) }) { wire in
       wire.origin.on("/signed", .text("hello"))
       for _ in 0..<2 {
-        let answer = try await wire.answer(wire.operation("/signed"))
-        #expect(answer.text == "hello")
+        #expect(try await wire.answer(wire.operation("/signed")).text == "hello")
       }
       #expect(wire.origin.requests.allSatisfy { $0.header("Proxy-Authorization") == nil })
       let logged = try proxy.requests("127.0.0.1:\(wire.origin.port)/signed", count: 2, status: 200)
@@ -70,8 +67,7 @@ struct SquidTests {
     } _: { wire in
       for _ in 0..<2 {
         let operation = wire.engine.operation(url: server.tlsURL("/seen"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.status == 200)
+        #expect(try await wire.answer(operation).status == 200)
       }
     }
   }
@@ -110,8 +106,7 @@ struct SquidTests {
     } _: { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/basic/hello.txt?through"))
         .setCredentials(user: "user", password: "secret")
-      let answer = try await wire.answer(operation)
-      #expect(answer.text == "hello\n")
+      #expect(try await wire.answer(operation).text == "hello\n")
     }
   }
 

@@ -28,8 +28,7 @@ struct TLSJudgementTests {
     let request = try await blocking { try server.output(until: "\r\n\r\n") }
     #expect(request.contains("GET /secret HTTP/1.1\r\n"))
     try server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
-    let got = try await answer
-    #expect(got.text == "hello")
+    #expect(try await answer.text == "hello")
   }
 
   private static func rejects(
@@ -122,8 +121,7 @@ struct TLSJudgementTests {
       } else {
         #expect(got.text == "half of")
       }
-      let again = await engine.end(of: engine.operation(url: url))
-      #expect(again.code == .connectFailed)
+      #expect(await engine.end(of: engine.operation(url: url)).code == .connectFailed)
     }
   }
 }

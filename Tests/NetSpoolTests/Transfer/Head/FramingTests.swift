@@ -90,7 +90,6 @@ struct FramingTests {
   func `the body's end is known`(
     status: Int, version: ResponseHead.Version, method: Method, fields: String, expected: BodyFraming
   ) throws {
-    let framing = try framing(fields)
-    #expect(framing.body(status: status, version: version, method: method) == expected)
+    #expect(try framing(fields).body(status: status, version: version, method: method) == expected)
   }
 }

@@ -136,8 +136,7 @@ struct FanOutTests {
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
       let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream)
-      let error = try await wire.failure(operation)
-      #expect(error.code == .sinkFailed)
+      #expect(try await wire.failure(operation).code == .sinkFailed)
     }
   }
 

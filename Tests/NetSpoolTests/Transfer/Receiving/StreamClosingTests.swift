@@ -55,8 +55,7 @@ struct StreamClosingTests {
       wire.engine.enqueue(operation)
       try? folder.remove("a")
       wire.queue.isSuspended = false
-      let error = try await wire.failure(operation)
-      #expect(error.code == .uploadSourceFailed)
+      #expect(try await wire.failure(operation).code == .uploadSourceFailed)
     }
     check(stream, opens: 0, fails: .uploadSourceFailed)
   }
