@@ -22,9 +22,7 @@ struct LocalPortTests {
       #expect(await wire.origin.waitForWaiting("/held", 40))
       while tally.count("connectFailed") == 0 { await moment() }
       wire.origin.release("/held")
-      let endings = await withCheckedContinuation { continuation in
-        batch.onCompletion { continuation.resume(returning: $0) }
-      }
+      let endings = await batch.results
       // Then those without a port say so, the others end well, and nobody tries again and again
       for error in endings.compactMap(\.error) {
         #expect(error.code == .connectFailed && error.reason == "addressInUse", "\(error)")

@@ -20,9 +20,7 @@ struct ToxicTests {
       let tally = Tally()
       let batch = Self.makeOperations(engine, row, folder)
       for (operation, _) in batch { tally.watch(operation) }
-      let endings = await withCheckedContinuation { continuation in
-        engine.enqueue(batch.map(\.0)).onCompletion { continuation.resume(returning: $0) }
-      }
+      let endings = await engine.enqueue(batch.map(\.0)).results
       // Then each has its one final event, the right one
       for ((operation, expected), ending) in zip(batch, endings) {
         #expect(expected.fits(ending), "\(operation): \(ending) instead of \(expected)")

@@ -18,9 +18,7 @@ struct NginxSizingTests {
     -> Outcome
   {
     let operations = (0..<count).map { wire.engine.operation(url: server.url("\(path)?\($0)")) }
-    let results = await withCheckedContinuation { continuation in
-      wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
-    }
+    let results = await wire.engine.enqueue(operations).results
     let logged = try server.requests().filter { $0.target.hasPrefix(path) }
     return Outcome(
       completed: results.count { (try? $0.get()) != nil }, refused: logged.count { $0.status == 429 })

@@ -37,9 +37,7 @@ struct NginxTLSTests {
     let authority = server.certificates.authority
     try await withWire({ $0.tls.caFile = authority }) { wire in
       let operations = (0..<100).map { wire.engine.operation(url: server.tlsURL("/8k.bin?many\($0)")) }
-      let results = await withCheckedContinuation { continuation in
-        wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
-      }
+      let results = await wire.engine.enqueue(operations).results
       for result in results {
         #expect(try result.get().body.count == 8_192)
       }

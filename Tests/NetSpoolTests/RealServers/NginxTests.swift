@@ -47,9 +47,7 @@ struct NginxTests {
     }
     try await withWire { wire in
       let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/small\($0)")) }
-      let results = await withCheckedContinuation { continuation in
-        wire.engine.enqueue(operations).onCompletion { continuation.resume(returning: $0) }
-      }
+      let results = await wire.engine.enqueue(operations).results
       for (index, result) in results.enumerated() {
         let body = try result.get().body
         #expect([UInt8](body) == Self.content(index))
