@@ -196,9 +196,7 @@ struct RequestTests {
   @Test func `a limit of a request out of its range ends it`() async throws {
     try await withEngine { engine, origin in
       let operation = engine.operation(path: "/a")
-      var timeouts = NetworkRequest.Timeouts()
-      timeouts.total = .seconds(0)
-      operation.timeouts = timeouts
+      operation.timeouts = .init(total: .seconds(0))
       #expect(await engine.end(of: operation).code == .invalidConfiguration)
       #expect(origin.connectionCount == 0)
     }

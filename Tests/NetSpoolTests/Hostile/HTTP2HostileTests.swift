@@ -25,11 +25,7 @@ struct HTTP2HostileTests {
       let operation = wire.engine.operation(
         url: server.url(expected.name), method: expected.hasBody ? .put : .get)
       if expected.hasBody { operation.setBody(.bytes([UInt8](repeating: 7, count: 100_000))) }
-      if expected.isLate {
-        var timeouts = NetworkRequest.Timeouts()
-        (timeouts.headers, timeouts.stall) = (.seconds(0.3), .seconds(0.3))
-        operation.timeouts = timeouts
-      }
+      if expected.isLate { operation.timeouts = .init(headers: .seconds(0.3), stall: .seconds(0.3)) }
       let endings = Endings(operation)
       // When it has run
       check(await wire.result(of: operation), expected)
@@ -232,14 +228,14 @@ struct HTTP2HostileTests {
       // Given one who is patient, and one who is not
       let url = server.url("silence_once")
       let (patient, late) = (wire.engine.operation(url: url + "a"), wire.engine.operation(url: url + "b"))
-      late.timeouts = .headers(0.3)
+      late.timeouts = .init(headers: .seconds(0.3))
       wire.engine.enqueue([patient, late])
       let ending = await late.end()
       #expect(ending.code == .timedOut, "\(ending)")
       // Then the next ones come on another, and the patient goes on
       for path in ["c", "d"] {
         let next = wire.engine.operation(url: url + path)
-        next.timeouts = .headers(5)
+        next.timeouts = .init(headers: .seconds(5))
         #expect(await wire.result(of: next).text == "ok")
       }
       #expect(server.connections("silence_once") == 2 && patient.state == .executing)
@@ -255,14 +251,14 @@ struct HTTP2HostileTests {
       let operations = ["a", "b"].map { wire.engine.operation(url: url + $0) }
       wire.engine.enqueue(operations)
       let clock = wire.engine.operation(url: server.url("silence"))
-      clock.timeouts = .headers(1.5)
+      clock.timeouts = .init(headers: .seconds(1.5))
       _ = await wire.result(of: clock)
       // When one of them is cancelled
       operations[0].cancel()
       _ = await operations[0].end()
       // Then the next comes on another
       let next = wire.engine.operation(url: url + "c")
-      next.timeouts = .headers(5)
+      next.timeouts = .init(headers: .seconds(5))
       #expect(await wire.result(of: next).text == "ok")
       #expect(server.connections("silence_once") == 2 && operations[1].state == .executing)
       operations[1].cancel()
@@ -301,13 +297,5 @@ extension Wire {
       endings.append((isThere ? try folder.text("\(place)").utf8.count : nil, code))
     }
     return endings
-  }
-}
-
-extension NetworkRequest.Timeouts {
-  fileprivate static func headers(_ seconds: Double) -> Self {
-    var timeouts = Self()
-    timeouts.headers = .seconds(seconds)
-    return timeouts
   }
 }

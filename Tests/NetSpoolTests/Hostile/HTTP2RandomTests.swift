@@ -22,8 +22,7 @@ import Testing
         let operations = (0..<4).map { number in
           wire.engine.operation(url: "\(server.url("random"))\(number)")
         }
-        var limits = NetworkRequest.Timeouts()
-        (limits.headers, limits.stall) = (.milliseconds(300), .milliseconds(300))
+        let limits = NetworkRequest.Timeouts(headers: .milliseconds(300), stall: .milliseconds(300))
         for operation in operations { operation.timeouts = limits }
         let stream = MemoryDownloadStream()
         operations[0].addDownloadStream(stream)

@@ -17,11 +17,7 @@ struct HostileTests {
       let operation = wire.operation(behaviour.path, NetworkRequest.Method(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
       if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
-      if expected.isLate {
-        var timeouts = NetworkRequest.Timeouts()
-        (timeouts.headers, timeouts.stall) = (.seconds(0.3), .seconds(0.3))
-        operation.timeouts = timeouts
-      }
+      if expected.isLate { operation.timeouts = .init(headers: .seconds(0.3), stall: .seconds(0.3)) }
       let endings = Endings(operation)
       // When it has run
       expected.check(await wire.result(of: operation))

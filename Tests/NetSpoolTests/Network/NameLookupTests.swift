@@ -26,9 +26,7 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.set("silent.test", .silence)
       let operation = wire.operation(at: "silent.test")
-      var timeouts = NetworkRequest.Timeouts()
-      timeouts.connect = .seconds(0.3)
-      operation.timeouts = timeouts
+      operation.timeouts = .init(connect: .seconds(0.3))
       let ending = await wire.engine.end(of: operation, within: .milliseconds(400))
       #expect(ending.code == .timedOut && ending.reason == "connect", "\(ending)")
     }

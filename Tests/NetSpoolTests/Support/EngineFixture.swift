@@ -89,6 +89,16 @@ extension NetworkQueue {
 extension QueueDriver {
   /// Runs a closure on each loop, and begins those that have not: before anything is asked of them.
   func eachLoop(_ action: @escaping Action) { for loop in loops { port(of: loop).perform(action) } }
+
+  /// Waits until every loop has taken what it was sent.
+  func goRound() async {
+    await withCheckedContinuation { continuation in
+      performEverywhere { _ in
+      } done: {
+        continuation.resume()
+      }
+    }
+  }
 }
 
 extension NetworkEngine {
@@ -155,14 +165,7 @@ extension NetworkEngine {
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
     // Twice: what the engine's own loop is handed first may be for another one.
-    for _ in 0..<2 {
-      await withCheckedContinuation { continuation in
-        configuration.queue.driver.performEverywhere { _ in
-        } done: {
-          continuation.resume()
-        }
-      }
-    }
+    for _ in 0..<2 { await configuration.queue.driver.goRound() }
   }
 
   /// Enqueues it and waits for its end.
@@ -175,9 +178,6 @@ extension NetworkEngine {
 extension NetworkRequest.Timeouts {
   /// Where a sanitizer or other work holds a test up between two of its steps, time is not what it tests.
   static var patient: Self {
-    var limits = Self()
-    (limits.connect, limits.headers) = (.seconds(600), .seconds(600))
-    (limits.stall, limits.total) = (.seconds(600), .seconds(600))
-    return limits
+    Self(connect: .seconds(600), headers: .seconds(600), stall: .seconds(600), total: .seconds(600))
   }
 }

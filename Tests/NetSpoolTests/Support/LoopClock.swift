@@ -25,12 +25,7 @@ struct LoopClock: Sendable {
   /// The most that one of the loops has worked from the beginning of a turn to that of the next.
   var longestTurn: Duration {
     get async {
-      await withCheckedContinuation { continuation in
-        queue.driver.performEverywhere { _ in
-        } done: {
-          continuation.resume()
-        }
-      }
+      await queue.driver.goRound()
       return longest.value
     }
   }

@@ -105,9 +105,7 @@ struct LoopSharingTests {
       wire in
       let operation = wire.engine.operation(url: server.url(behaviour))
         .addDownloadStream(ClosureDownloadStream { _ in .accepted })
-      var timeouts = NetworkRequest.Timeouts()
-      timeouts.total = .seconds(0.4)
-      operation.timeouts = timeouts
+      operation.timeouts = .init(total: .seconds(0.4))
       let ending = await wire.engine.end(of: operation, within: .milliseconds(500))
       #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
     }

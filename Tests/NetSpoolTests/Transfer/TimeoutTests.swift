@@ -83,11 +83,7 @@ import Testing
       { if !isOwn { $0.queueDeadline = Self.limit } }, queue: { $0.isSuspended = true }
     ) { engine, origin in
       let operation = engine.operation(path: "/a")
-      if isOwn {
-        var timeouts = NetworkRequest.Timeouts()
-        timeouts.queueDeadline = Self.limit
-        operation.timeouts = timeouts
-      }
+      if isOwn { operation.timeouts = .init(queueDeadline: Self.limit) }
       await expectTimeout("queueDeadline", operation, engine)
       #expect(origin.connectionCount == 0)
     }
@@ -103,9 +99,7 @@ import Testing
       #expect(await origin.waitForWaiting("/held", 1))
       let patient = engine.start("/a")
       let hasty = engine.operation(path: "/a")
-      var timeouts = NetworkRequest.Timeouts()
-      timeouts.queueDeadline = Self.limit
-      hasty.timeouts = timeouts
+      hasty.timeouts = .init(queueDeadline: Self.limit)
       await expectTimeout("queueDeadline", hasty, engine)
       blocker.cancel()
       #expect(await patient.end().text == "ok")
