@@ -2,6 +2,7 @@
 // says so and ends.
 #if DEBUG
 import ArgumentParser
+@testable import TestSupport
 
 /// Kills processes that freeze requests, and takes their power away, and looks whether anything that was promised is
 /// lost.
@@ -19,7 +20,7 @@ struct CrashTool: ParsableCommand {
     do {
       var command = try parseAsRoot()
       try command.run()
-    } catch let error as CrashError {
+    } catch let error as PartFailure {
       CrashFiles.say("netspool-crash: \(error)", to: 2)
       Self.exit(withError: ExitCode(2))
     } catch {

@@ -32,7 +32,7 @@ final class JournalingOrigin: Sendable {
   init(seed: UInt64, journal path: String) throws {
     book = Mutex(Book(random: SplitMix64(seed: seed)))
     journal = unsafe open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-    guard journal >= 0 else { throw CrashError("open \(path): errno \(errno)") }
+    guard journal >= 0 else { throw PartFailure("open \(path): errno \(errno)") }
     var limits = OriginLimits()
     limits.keptRequestsMax = 1
     origin = try ScriptedOrigin(limits: limits)

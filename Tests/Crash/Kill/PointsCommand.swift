@@ -22,7 +22,7 @@ struct PointsCommand: ParsableCommand {
 
   func run() throws {
     #if !DEBUG
-    throw CrashError("a release build has no places to be killed at")
+    throw PartFailure("a release build has no places to be killed at")
     #else
     let points = Failpoint.allCases.filter { place == nil || place == $0.rawValue }
     let bench = try CrashBench(seed: seed, base: directory ?? TestFiles.temporary)

@@ -84,9 +84,9 @@ struct Disk {
     }
     for (path, entry) in left.sorted(by: { $0.key < $1.key }) where Self.isReachable(path, left) {
       switch entry {
-      case .directory: try CrashFiles.make("\(folder)/\(path)")
+      case .directory: try TestFiles.makeDirectory("\(folder)/\(path)")
       case .file(let number):
-        try CrashFiles.write(files[number].crashed(choice, using: &random), to: "\(folder)/\(path)")
+        try TestFiles.write(files[number].crashed(choice, using: &random), to: "\(folder)/\(path)")
       }
     }
   }

@@ -80,14 +80,14 @@ struct PowerCheck {
       }
       return true
     }
-    let bodies = BodyReader(store).read(waiting.map { ($0.0, $0.2) })
-    for (number, record, _) in waiting {
-      guard let body = bodies[number] else {
+    let answers = store.commit(waiting.map { .attempt($0.0, payload: $0.2) })
+    for ((number, record, _), answer) in zip(waiting, answers) {
+      guard case .success(let receipt) = answer else {
         faults.append("\(number) has no body")
         continue
       }
       let digest = FrozenContent.digest(
-        method: record.request.method.name, url: record.request.url, body: body)
+        method: record.request.method.name, url: record.request.url, body: receipt.body)
       if let promised = truth.promises[number]?.digest, promised != digest {
         faults.append("\(number) is not what was accepted")
       }

@@ -40,15 +40,15 @@ struct PowerLoss {
     var random = SplitMix64(seed: seed, stream: number)
     let (root, file) = (folder["root"], folder["trace"])
     TestFiles.remove(root)
-    try CrashFiles.make(root)
-    try CrashFiles.write([], to: file)
+    try TestFiles.makeDirectory(root)
+    try TestFiles.write([], to: file)
     for life in 1...Self.lives {
       let isLast = life == Self.lives
       let end = try recorder.live(
         seed: random.next(), steps: Self.stepsPerLife, answersMax: isLast ? .max : 1 + random.below(150),
         root: root, trace: file, said: folder["said"])
       if case .exited(let status) = end, status != 0 {
-        throw CrashError("a recorded life ended with \(status)")
+        throw PartFailure("a recorded life ended with \(status)")
       }
     }
     return try Trace(CrashFiles.read(file))
@@ -71,7 +71,7 @@ struct PowerLoss {
         disk.take(event)
       }
       place = cut
-      if let failure = truth.failure { throw CrashError(failure) }
+      if let failure = truth.failure { throw PartFailure(failure) }
       var dice = SplitMix64(seed: random.next(), stream: UInt64(index))
       let faults = try look(at: disk, truth, &dice, folder)
       verdict.states += 1
@@ -88,7 +88,7 @@ struct PowerLoss {
   ) throws -> [String] {
     let left = folder["left"]
     TestFiles.remove(left)
-    try CrashFiles.make(left)
+    try TestFiles.makeDirectory(left)
     try disk.crash(into: left, CrashChoice(using: &random), using: &random)
     var check = PowerCheck(truth)
     check.run("\(left)/\(Recorder.storeName)")

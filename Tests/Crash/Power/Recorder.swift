@@ -15,7 +15,7 @@ struct Recorder {
     let command =
       "clang -shared -fPIC -O1 -o '\(library)' '\(Self.source)' || cc -shared -fPIC -O1 -o '\(library)' '\(Self.source)'"
     guard unsafe system("{ \(command); } 2>'\(folder["compiler"])'") == 0 else {
-      throw CrashError("recorder.c: " + String(decoding: CrashFiles.read(folder["compiler"]), as: UTF8.self))
+      throw PartFailure("recorder.c: " + String(decoding: CrashFiles.read(folder["compiler"]), as: UTF8.self))
     }
   }
 
@@ -38,7 +38,9 @@ struct Recorder {
         "--answers", "\(answersMax)",
       ],
       environment: ["LD_PRELOAD=\(preloaded)", "CRASH_ROOT=\(root)", "CRASH_TRACE=\(trace)"], output: said)
-    guard let end = child.wait(milliseconds: 60_000) else { throw CrashError("a recorded life does not end") }
+    guard let end = child.wait(milliseconds: 60_000) else {
+      throw PartFailure("a recorded life does not end")
+    }
     return end
   }
 }

@@ -1,4 +1,6 @@
 #if DEBUG
+@testable import TestSupport
+
 /// What a process asked of the file system, in order: the notes of `recorder.c`.
 struct Trace {
   enum Event {
@@ -25,13 +27,13 @@ struct Trace {
   init(_ bytes: [UInt8]) throws {
     var place = 0
     while place < bytes.count {
-      guard place + Self.headBytes <= bytes.count else { throw CrashError("the trace is cut off") }
+      guard place + Self.headBytes <= bytes.count else { throw PartFailure("the trace is cut off") }
       func number(_ offset: Int) -> UInt64 {
         (0..<8).reversed().reduce(0) { $0 << 8 | UInt64(bytes[place + offset + $1]) }
       }
       let (kind, file, offset) = (number(0) & 0xFFFF_FFFF, number(8), Int(number(16)))
       let end = place + Self.headBytes + Int(number(24))
-      guard end <= bytes.count else { throw CrashError("the trace is cut off") }
+      guard end <= bytes.count else { throw PartFailure("the trace is cut off") }
       let content = Array(bytes[(place + Self.headBytes)..<end])
       events.append(try Self.event(kind, file, offset, content))
       place = end
@@ -48,13 +50,13 @@ struct Trace {
     case 5: return .removed(path: text)
     case 6:
       let names = bytes.split(separator: 0, maxSplits: 1).map { String(decoding: $0, as: UTF8.self) }
-      guard names.count == 2 else { throw CrashError("the trace has half a name") }
+      guard names.count == 2 else { throw PartFailure("the trace has half a name") }
       return .renamed(from: names[0], to: names[1])
     case 7: return .made(path: text)
     case 8: return .listed(path: text)
     case 9: return .said(text)
     case 10: return .landed(file: file, offset: offset, count: bytes.count)
-    default: throw CrashError("the trace has a note of kind \(kind)")
+    default: throw PartFailure("the trace has a note of kind \(kind)")
     }
   }
 }

@@ -102,7 +102,7 @@ final class CrashChild {
     defer { unsafe (argv + envp).forEach { unsafe free($0) } }
     var child: pid_t = 0
     let failure = unsafe posix_spawn(&child, words[0], &actions, nil, argv, envp)
-    guard failure == 0 else { throw CrashError("start \(words[0]): errno \(failure)") }
+    guard failure == 0 else { throw PartFailure("start \(words[0]): errno \(failure)") }
     return child
   }
 }

@@ -7,9 +7,7 @@ enum FrozenContent {
   static func digest(method: String, url: String, body: [UInt8]) -> String {
     var digest = SHA256()
     for part in [Array(method.utf8), Array(url.utf8), body] { digest.update(part.rawBytes) }
-    return digest.finish().map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    return Hexadecimal.text(digest.finish())
   }
 }
 #endif
