@@ -15,7 +15,7 @@ enum CrashProgram {
 
   static func run(_ arguments: [String]) throws -> (end: CrashChild.End?, output: String) {
     let folder = try TestFolder(in: TestFiles.temporary)
-    let beside = CrashChild.program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    let beside = TestFiles.program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let child = try CrashChild(
       arguments, program: beside.joined(separator: "/") + "/netspool-crash", output: folder["said"])
     let end = child.wait(milliseconds: patience)

@@ -20,6 +20,13 @@ enum TestFiles {
   /// In memory where the system has such a place, for what is not about disks.
   static let fast = unsafe access("/dev/shm", W_OK) == 0 ? "/dev/shm" : temporary
 
+  /// The program that runs now.
+  static let program: String = {
+    var bytes = [CChar](repeating: 0, count: 4_096)
+    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }()
+
   /// A new empty directory that only this user can enter. Who makes it removes it: `TestFolder` does.
   static func makeDirectory(in base: String = temporary) throws -> String {
     var template = Array("\(base)/netspool-tests-XXXXXX".utf8CString)

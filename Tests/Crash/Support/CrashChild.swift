@@ -17,28 +17,21 @@ final class CrashChild {
 
   /// Runs this program again, or another one. `output`: its standard output, appended to.
   init(
-    _ arguments: [String], program: String = CrashChild.program, environment: [String] = [], output: String
+    _ arguments: [String], program: String = TestFiles.program, environment: [String] = [], output: String
   ) throws {
     let ends = try makePipe()
     life = ends.read
     defer { Glibc.close(ends.write) }
     process = try Self.start(
-      [program] + arguments, environment + Self.inherited(besides: environment), output: output,
-      life: ends.write
-    )
+      [program] + arguments,
+      environment + inheritedEnvironment(besides: environment) + ["SWIFT_BACKTRACE=enable=no"],
+      output: output, life: ends.write)
   }
 
   deinit {
     _ = kill()
     Glibc.close(life)
   }
-
-  /// Where this program is.
-  static let program: String = {
-    var bytes = [CChar](repeating: 0, count: 4_096)
-    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-    return String(decoding: bytes.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  }()
 
   /// Nil when it lives on after so many milliseconds; -1: as long as it takes.
   func wait(milliseconds: Int32 = -1) -> End? {
@@ -69,18 +62,6 @@ final class CrashChild {
   }
 
   // MARK: Starting
-
-  /// A process that is killed gives its memory back to nobody but the system: AddressSanitizer would call it a leak.
-  private static func inherited(besides given: [String]) -> [String] {
-    let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"]
-    let known = names.compactMap { name -> String? in
-      guard let value = variable(name), !given.contains(where: { $0.hasPrefix("\(name)=") }) else {
-        return nil
-      }
-      return "\(name)=\(value)"
-    }
-    return known + ["ASAN_OPTIONS=detect_leaks=0", "SWIFT_BACKTRACE=enable=no"]
-  }
 
   static func variable(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }

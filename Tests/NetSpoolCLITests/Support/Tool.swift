@@ -84,7 +84,7 @@ final class Tool: Sendable {
   static func path() throws -> String { try found.get() }
 
   private static let found = Result {
-    let folder = try Tool.folder()
+    let folder = Tool.folder
     let (own, optimised) = (folder + "/netspool", folder + "/../release/netspool")
     let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
     let sources = ["Sources", "Package.swift"].map { "\(parts.joined(separator: "/"))/\($0)" }
@@ -92,11 +92,8 @@ final class Tool: Sendable {
     return changed.exit == .status(0) && changed.output.isEmpty ? optimised : own
   }
 
-  static func folder() throws -> String {
-    var bytes = [CChar](repeating: 0, count: 4_096)
-    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-    guard count > 0 else { throw IOFailure.last("read", "/proc/self/exe") }
-    let path = String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  static var folder: String {
+    let path = TestFiles.program
     return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }
 
@@ -167,19 +164,10 @@ private func start(_ words: [String], _ environment: [String], _ descriptors: [I
   unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
   var child: pid_t = 0
   let failure = unsafe withCStrings(words) { argv in
-    unsafe withCStrings(environment + inherited(besides: environment)) { envp in
+    unsafe withCStrings(environment + inheritedEnvironment(besides: environment)) { envp in
       unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp)
     }
   }
   guard failure == 0 else { throw IOFailure(action: "start", path: words[0], code: failure) }
   return child
-}
-
-/// Without what would change a job: a test may itself run in a cluster. A tool that exits in the middle of its
-/// work gives its memory back to nobody but the system, and AddressSanitizer would call that a leak.
-private func inherited(besides given: [String]) -> [String] {
-  let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"]
-  let wanted = names.filter { name in !given.contains { $0.hasPrefix("\(name)=") } }
-  return wanted.compactMap { name in Environment.process[name].map { "\(name)=\($0)" } }
-    + ["ASAN_OPTIONS=detect_leaks=0"]
 }

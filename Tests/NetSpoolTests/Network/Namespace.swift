@@ -33,7 +33,7 @@ enum Namespace {
     }
     let words =
       try #require(prefix) + [
-        try program(), "--testing-library", "swift-testing", "--filter",
+        TestFiles.program, "--testing-library", "swift-testing", "--filter",
         "\(suite)/`\(name.prefix { $0 != "(" })`",
       ]
     let result = try await TestSlots.run {
@@ -46,13 +46,6 @@ enum Namespace {
     let output = String(decoding: result.output + result.errors, as: UTF8.self)
     #expect(result.exit == .status(0), "\(output)", sourceLocation: sourceLocation)
     #expect(output.contains("1 test"), "the child ran no test: \(output)", sourceLocation: sourceLocation)
-  }
-
-  private static func program() throws -> String {
-    var bytes = [CChar](repeating: 0, count: 4_096)
-    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-    guard count > 0 else { throw PartFailure("/proc/self/exe: errno \(errno)") }
-    return String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
   /// Runs `ip` with these words, inside.

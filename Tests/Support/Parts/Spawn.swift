@@ -59,6 +59,16 @@ private func ownEnvironment() -> [String] {
   return entries
 }
 
+/// What a program needs of our environment besides what it is given, and nothing that would change what it does: a test may
+/// itself run in a cluster. A program that is killed, or exits in the middle of its work, gives its memory back to nobody but
+/// the system, and AddressSanitizer would call that a leak.
+func inheritedEnvironment(besides given: [String]) -> [String] {
+  let names = ["PATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH", "LD_PRELOAD", "TSAN_OPTIONS"]
+  let wanted = names.map { "\($0)=" }.filter { name in !given.contains { $0.hasPrefix(name) } }
+  return ownEnvironment().filter { entry in wanted.contains { entry.hasPrefix($0) } }
+    + ["ASAN_OPTIONS=detect_leaks=0"]
+}
+
 func withCStrings<R>(
   _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> R
 ) -> R {
