@@ -132,7 +132,7 @@ struct HTTP2HostileTests {
   func `publishes files of one connection only when their ends were told`(
     _ name: String, _ count: Int, _ bytes: Int?
   ) async throws {
-    try await withServer { wire, server in
+    try await withHostileServer(.http2) { wire, server in
       // Given a body that goes to memory among them
       let other = wire.engine.operation(url: server.url(name) + "other")
       wire.engine.enqueue(other)
@@ -164,9 +164,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `leaves a connection that was given up`() async throws {
-    try await withServer {
-      $0.timeouts.stall = .seconds(0.3)
-    } _: { wire, server in
+    try await withHostileServer(.http2, { $0.timeouts.stall = .seconds(0.3) }) { wire, server in
       // Given three answers that one bad frame has ended
       let url = server.url("cut_off_together")
       let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
@@ -185,7 +183,7 @@ struct HTTP2HostileTests {
 
   @Test(arguments: ["goaway_once", "rst_refused_once"])
   func `gets a request again that it has not processed, whatever its method`(_ name: String) async throws {
-    try await withServer { wire, server in
+    try await withHostileServer(.http2) { wire, server in
       let operation = wire.engine.operation(url: server.url(name), method: .post).setBody(.bytes([1, 2, 3]))
       #expect(try await wire.answer(operation).text == "ok" && server.requests(name).count == 2)
     }
@@ -197,7 +195,7 @@ struct HTTP2HostileTests {
   func `gets no request again and again, and none twice that it may have processed`(
     _ name: String, requests: Int
   ) async throws {
-    try await withServer { wire, server in
+    try await withHostileServer(.http2) { wire, server in
       let operation = wire.engine.operation(url: server.url(name), method: .post).setBody(.bytes([1, 2, 3]))
       let error = try await wire.failure(operation)
       #expect(server.requests(name).count == requests, "\(error)")
@@ -205,9 +203,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `leaves a connection on which no answer comes`() async throws {
-    try await withServer {
-      $0.timeouts.headers = .seconds(0.3)
-    } _: { wire, server in
+    try await withHostileServer(.http2, { $0.timeouts.headers = .seconds(0.3) }) { wire, server in
       // Given requests that wait in vain on the first connection
       let url = server.url("silence_once")
       let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
@@ -224,7 +220,7 @@ struct HTTP2HostileTests {
 
   @Test func `sends nothing more on a connection that is silent, though operations wait on it`() async throws
   {
-    try await withServer { wire, server in
+    try await withHostileServer(.http2) { wire, server in
       // Given one who is patient, and one who is not
       let url = server.url("silence_once")
       let (patient, late) = (wire.engine.operation(url: url + "a"), wire.engine.operation(url: url + "b"))
@@ -245,7 +241,7 @@ struct HTTP2HostileTests {
   }
 
   @Test func `sends nothing more on a silent connection from which others went away`() async throws {
-    try await withServer { wire, server in
+    try await withHostileServer(.http2) { wire, server in
       // Given two who wait for longer than a second
       let url = server.url("silence_once")
       let operations = ["a", "b"].map { wire.engine.operation(url: url + $0) }
@@ -264,21 +260,6 @@ struct HTTP2HostileTests {
       operations[1].cancel()
       _ = await operations[1].end()
     }
-  }
-}
-
-/// A client that trusts the hostile server.
-private func withServer(
-  _ adjust: (inout NetworkEngine.Configuration) -> Void = { _ in },
-  _ body: (Wire, HostileServer) async throws -> Void
-) async throws {
-  let server = try HostileServer(.http2)
-  defer { server.stop() }
-  try await withWire {
-    $0.tls.caFile = server.authority
-    adjust(&$0)
-  } _: {
-    try await body($0, server)
   }
 }
 

@@ -1,4 +1,3 @@
-import Dispatch
 import NetSpoolTesting
 import Synchronization
 import Testing
@@ -52,9 +51,7 @@ struct Wire: Sendable {
 
   /// Ends the queue's thread and answers how many handles its loop left open.
   func close() async -> Int {
-    await withCheckedContinuation { continuation in
-      DispatchQueue(label: "close").async { continuation.resume(returning: queue.driver.close()) }
-    }
+    await blocking { queue.driver.close() }
   }
 }
 
@@ -74,6 +71,22 @@ func withWire(
     }
     #expect(await wire.close() == 0, "handles are left on the loop", sourceLocation: location)
   }
+}
+
+/// The same with a hostile server of its own, which it trusts.
+func withHostileServer(
+  _ version: HostileServer.Version, alone: Bool = false,
+  _ adjust: (inout NetworkEngine.Configuration) -> Void = { _ in },
+  at location: SourceLocation = #_sourceLocation, _ body: (Wire, HostileServer) async throws -> Void
+) async throws {
+  let server = try await blocking { try HostileServer(version) }
+  defer { server.stop() }
+  try await withWire(
+    {
+      $0.tls.caFile = server.authority
+      adjust(&$0)
+    }, alone: alone, at: location
+  ) { wire in try await body(wire, server) }
 }
 
 /// Counts the final events of an operation.

@@ -6,9 +6,7 @@ import Testing
 /// What a TLS handshake costs is the loop's to pay.
 @Suite(.needsPython, .ownThreads, .measured) struct HandshakesTests {
   @Test func `forty at once keep no other engine waiting`() async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+    try await withHostileServer(.http1, alone: true) { wire, server in
       wire.queue.sizing = .fixed(64)
       // Given forty that each need a connection of their own, because none of their answers ends
       let operations = (0..<40).map {

@@ -10,9 +10,7 @@ struct LoopSharingTests {
   /// Bytes without end: the loop reads as fast as it can.
   @Test(arguments: ["endless_body", "tls_endless_body", "endless_chunks", "tls_endless_chunks"], [1, 8])
   func `takes commands while bodies come as fast as can be`(_ behaviour: String, _ count: Int) async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+    try await withHostileServer(.http1, alone: true) { wire, server in
       wire.queue.sizing = .fixed(16)
       // Given transfers that are under way
       let operations = (0..<count).map { Self.download("\(server.url(behaviour))?\($0)", wire) }
@@ -27,9 +25,7 @@ struct LoopSharingTests {
 
   /// They wait for the first connection, which may be HTTP/2 and serve them all, and not for the end of what it brings.
   @Test func `gives others their own connections when the first over TLS is HTTP1`() async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+    try await withHostileServer(.http1, alone: true) { wire, server in
       wire.queue.sizing = .fixed(16)
       // Given answers that never end, asked for at once
       let operations = (0..<5).map { Self.download("\(server.url("tls_endless_body"))?\($0)", wire) }
@@ -62,9 +58,7 @@ struct LoopSharingTests {
   func `ends an answer that is nothing but framing`(_ behaviour: String, _ code: NetworkError.Code)
     async throws
   {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+    try await withHostileServer(.http1, alone: true) { wire, server in
       let clock = await LoopClock(wire.queue)
       let operation = wire.engine.operation(url: server.url(behaviour))
       async let ending = wire.engine.end(of: operation)
@@ -99,10 +93,7 @@ struct LoopSharingTests {
   /// A limit of time holds, however many bytes come.
   @Test(arguments: ["endless_body", "tls_endless_chunks"])
   func `ends at a limit within a tenth of a second`(_ behaviour: String) async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ ($0.tls.caFile, $0.delivery) = (server.authority, .loopThread) }, alone: true) {
-      wire in
+    try await withHostileServer(.http1, alone: true, { $0.delivery = .loopThread }) { wire, server in
       let operation = wire.engine.operation(url: server.url(behaviour))
         .addDownloadStream(ClosureDownloadStream { _ in .accepted })
       operation.timeouts = .init(total: .seconds(0.4))

@@ -31,9 +31,7 @@ struct ManyHostileTests {
 
   @Test(arguments: ["endless_single_bytes", "tls_endless_single_bytes"])
   func `keep no request waiting with chunks of a byte`(_ behaviour: String) async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }, alone: true) { wire in
+    try await withHostileServer(.http1, alone: true) { wire, server in
       wire.queue.sizing = .fixed(64)
       let floods = (0..<Self.count).map {
         wire.engine.operation(url: "\(server.url(behaviour))?\($0)")

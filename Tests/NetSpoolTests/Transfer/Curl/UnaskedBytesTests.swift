@@ -32,9 +32,7 @@ struct UnaskedBytesTests {
 
   /// A paused transfer of the same queue does not blind the look at other connections.
   @Test func `answer no other request while a transfer is paused`() async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }) { wire in
+    try await withHostileServer(.http1) { wire, server in
       let begun = Latch()
       let paused = wire.engine.operation(url: server.url("endless_body"))
         .addDownloadStream(
@@ -58,9 +56,7 @@ struct UnaskedBytesTests {
 
   @Test(arguments: ["old_chunks", "tls_old_chunks"])
   func `reads the chunks of HTTP 1_0 and closes`(_ name: String) async throws {
-    let server = try await blocking { try HostileServer(.http1) }
-    defer { server.stop() }
-    try await withWire({ $0.tls.caFile = server.authority }) { wire in
+    try await withHostileServer(.http1) { wire, server in
       for _ in 0..<2 {
         #expect(try await wire.answer(wire.engine.operation(url: server.url(name))).text == "first")
       }
