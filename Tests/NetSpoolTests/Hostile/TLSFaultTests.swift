@@ -20,7 +20,7 @@ struct TLSFaultTests {
     }
     let target = "/hello.txt?handshake-\(fault)-\(bytes)"
     try await withWire {
-      $0.tls.caFile = server.certificates.authority
+      $0.tls.caFile = server.authority
       // Only silence is to last until then.
       $0.timeouts.connect = .seconds(fault == .silence ? 0.3 : 10)
     } _: { wire in
@@ -43,7 +43,7 @@ struct TLSFaultTests {
     let server = try NginxServer.shared()
     let proxy = try FaultProxy(to: Int(server.tlsPort))
     for direction in FaultProxy.Direction.allCases { proxy.set(.slicer(bytes: 1), on: direction) }
-    try await withWire({ $0.tls.caFile = server.certificates.authority }) { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let answer = try await wire.answer(
         wire.engine.operation(url: "https://localhost:\(proxy.port)/hello.txt"))
       #expect(answer.text == "hello\n" && answer.httpVersion == "HTTP/2")

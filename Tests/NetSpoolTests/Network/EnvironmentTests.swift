@@ -34,7 +34,7 @@ struct EnvironmentTests {
     await #expect(processExitsWith: .success) {
       let server = try NginxServer.shared()
       // OpenSSL's own two variables do: they are the administrator's way to say what the system trusts.
-      setVariable("CURL_CA_BUNDLE", server.certificates.authority)
+      setVariable("CURL_CA_BUNDLE", server.authority)
       try await withWire { wire in
         let error = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt")))
         #expect(error.code == .tlsRejected && error.reason == "untrusted", "\(error)")

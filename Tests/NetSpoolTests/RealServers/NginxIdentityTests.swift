@@ -93,10 +93,7 @@ struct NginxIdentityTests {
   @Test func `a session is resumed by the next connection`() async throws {
     let server = try NginxServer.shared()
     let files = server.certificates
-    try await withWire {
-      $0.tls.caFile = files.authority
-      $0.httpVersion = .http1
-    } _: { wire in
+    try await withWire({ ($0.tls.caFile, $0.httpVersion) = (files.authority, .http1) }) { wire in
       func session(_ credentials: NetworkCredentials?) async throws -> String? {
         let operation = wire.engine.operation(url: server.tlsURL("/session")).setHeader("Connection", "close")
         operation.configure { $0.credentials = credentials }

@@ -7,8 +7,7 @@ import Testing
 struct NginxTLSTests {
   @Test func `speaks HTTP2 to an origin it trusts`() async throws {
     let server = try NginxServer.shared()
-    let authority = server.certificates.authority
-    try await withWire({ $0.tls.caFile = authority }) { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/8k.bin?http2")))
       #expect([UInt8](answer.body) == TestFiles.noise(8_192))
       #expect(answer.httpVersion == "HTTP/2" && answer.metrics.httpVersion == "HTTP/2")
@@ -20,11 +19,7 @@ struct NginxTLSTests {
 
   @Test func `speaks HTTP 1.1 when told so`() async throws {
     let server = try NginxServer.shared()
-    let authority = server.certificates.authority
-    try await withWire {
-      $0.tls.caFile = authority
-      $0.httpVersion = .http1
-    } _: { wire in
+    try await withWire({ ($0.tls.caFile, $0.httpVersion) = (server.authority, .http1) }) { wire in
       for _ in 0..<2 {
         let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))
         #expect(answer.httpVersion == "HTTP/1.1" && answer.text == "hello\n")
@@ -34,8 +29,7 @@ struct NginxTLSTests {
 
   @Test func `sends many over one HTTP2 connection`() async throws {
     let server = try NginxServer.shared()
-    let authority = server.certificates.authority
-    try await withWire({ $0.tls.caFile = authority }) { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let operations = (0..<100).map { wire.engine.operation(url: server.tlsURL("/8k.bin?many\($0)")) }
       let results = await wire.engine.enqueue(operations).results
       for result in results {
@@ -49,9 +43,8 @@ struct NginxTLSTests {
 
   @Test func `puts over HTTP2`() async throws {
     let server = try NginxServer.shared()
-    let authority = server.certificates.authority
     let bytes = [UInt8](repeating: 7, count: 3 << 20) + TestFiles.noise(1_000)
-    try await withWire({ $0.tls.caFile = authority }) { wire in
+    try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let put = wire.engine.operation(url: server.tlsURL("/upload/http2"), method: .put).setBody(
         .bytes(bytes))
       let answer = try await wire.answer(put)
@@ -74,15 +67,14 @@ struct NginxTLSTests {
     var host = "localhost"
     if distrust == .wrongHost { host = "other.localhost" }
     let url = "https://\(host):\(server.tlsPort)/hello.txt?\(distrust)"
-    let authority = server.certificates.authority
     try await withWire { configuration in
       switch distrust {
       case .systemAuthorities: break
       case .missingFile: configuration.tls.caFile = folder["none.pem"]
       case .emptyFile: configuration.tls.caFile = empty
-      case .wrongHost: configuration.tls.caFile = authority
+      case .wrongHost: configuration.tls.caFile = server.authority
       case .wrongPin:
-        configuration.tls.caFile = authority
+        configuration.tls.caFile = server.authority
         configuration.tls.pinnedPublicKey = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
       }
     } _: { wire in

@@ -19,10 +19,9 @@ struct SquidTests {
   @Test(.needsNginx) func `tunnels TLS through it`() async throws {
     let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
-    let authority = server.certificates.authority
     try await withWire {
       $0.proxy = "http://127.0.0.1:\(proxy.openPort)"
-      $0.tls.caFile = authority
+      $0.tls.caFile = server.authority
     } _: { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt?squid")))
       #expect(answer.text == "hello\n")
@@ -63,7 +62,7 @@ struct SquidTests {
     let server = try NginxServer.shared()
     try await withWire {
       $0.proxy = Self.proxy(proxy, password: "secret", scheme)
-      $0.tls.caFile = server.certificates.authority
+      $0.tls.caFile = server.authority
     } _: { wire in
       for _ in 0..<2 {
         let operation = wire.engine.operation(url: server.tlsURL("/seen"))
@@ -102,7 +101,7 @@ struct SquidTests {
     let server = try NginxServer.shared()
     try await withWire {
       $0.proxy = Self.proxy(proxy, password: "secret", "basic")
-      $0.tls.caFile = server.certificates.authority
+      $0.tls.caFile = server.authority
     } _: { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/basic/hello.txt?through"))
         .setCredentials(user: "user", password: "secret")

@@ -23,6 +23,8 @@ final class NginxServer: Sendable {
   /// TLS for clients with a certificate only.
   let mutualTLSPort: UInt16
   let certificates: TestCertificates
+  /// What a client must trust.
+  var authority: String { certificates.authority }
   private let prefix: String
   private let process: ChildProcess
   /// The write end of the pipe that nginx's launcher watches.
@@ -121,8 +123,7 @@ final class NginxServer: Sendable {
 
   private static func fill(_ prefix: String, _ values: [String: String]) throws {
     for name in ["nginx.conf", "locations.conf"] {
-      let template = try TestFiles.text("\(TestFiles.parts)/nginx/\(name)")
-      try TestFiles.write(substitute(values, in: template).utf8, to: "\(prefix)/\(name)")
+      try PartServer.fill("nginx/\(name)", values, into: "\(prefix)/\(name)")
     }
     try TestFiles.write("user:{PLAIN}secret\n".utf8, to: prefix + "/passwords")
     for directory in ["www", "www/upload", "temporary"] {
@@ -133,10 +134,6 @@ final class NginxServer: Sendable {
     try TestFiles.write(text.utf8, to: prefix + "/www/text.txt")
     try TestFiles.write(TestFiles.noise(8_192), to: prefix + "/www/8k.bin")
     try TestFiles.write(TestFiles.noise(1 << 20), to: prefix + "/www/1m.bin")
-  }
-
-  private static func substitute(_ values: [String: String], in template: String) -> String {
-    template.replacing(/@([A-Z_]+)@/) { values[String($0.1)] ?? String($0.0) }
   }
 }
 
