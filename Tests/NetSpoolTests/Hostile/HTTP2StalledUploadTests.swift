@@ -11,10 +11,7 @@ struct HTTP2StalledUploadTests {
   func `waits for its window without the processor`() async {
     await #expect(processExitsWith: .success) {
       let server = try HostileServer.sharedHTTP2()
-      try await withWire {
-        $0.tls.caFile = server.authority
-        $0.timeouts.headers = .seconds(2)
-      } _: { wire in
+      try await withWire({ ($0.tls.caFile, $0.timeouts.headers) = (server.authority, .seconds(2)) }) { wire in
         // What the first TLS handshake loads is no part of it.
         _ = await wire.result(of: wire.engine.operation(url: server.url("ok")))
         let upload = wire.engine.operation(url: server.url("window_zero"), method: .post)

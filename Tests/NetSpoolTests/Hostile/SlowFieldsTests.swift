@@ -29,12 +29,7 @@ struct SlowFieldsTests {
     let parts = field.split(separator: "@", omittingEmptySubsequences: false)
     let line = parts.joined(separator: Self.marks(bytes))
     let lines = count == 1 ? [line] : (0..<count).map { "Set-Cookie: a\($0)=\(Self.marks(bytes))" }
-    try await withWire(
-      {
-        $0.cookies = .inMemory
-        $0.retry = .none
-      }, alone: true
-    ) { wire in
+    try await withWire({ ($0.cookies, $0.retry) = (.inMemory, .none) }, alone: true) { wire in
       let head = "HTTP/1.1 \(status) X\r\n\(lines.joined(separator: "\r\n"))\r\nConnection: close\r\n\r\n"
       wire.origin.on("/", .raw(head))
       var request = NetworkRequest(url: wire.origin.url("/"))

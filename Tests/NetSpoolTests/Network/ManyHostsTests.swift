@@ -12,12 +12,7 @@ import Testing
     hosts: Int, requests: Int, measured: Int, keepsConnections: Bool = false
   ) async throws -> Duration {
     var time = Duration.zero
-    try await withQueue(
-      {
-        $0.sizing = .fixed(8)
-        $0.maximumConcurrent = 64
-      }, alone: true
-    ) { queue in
+    try await withQueue({ ($0.sizing, $0.maximumConcurrent) = (.fixed(8), 64) }, alone: true) { queue in
       let origin = try ScriptedOrigin()
       origin.on("/", keepsConnections ? .text("ok") : .text("ok").header("Connection", "close"))
       let engine = try NetworkEngine(on: queue) { $0.delivery = .loopThread }

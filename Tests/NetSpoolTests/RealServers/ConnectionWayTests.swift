@@ -74,10 +74,7 @@ struct ConnectionWayTests {
   @Test(.needsNginx) func `HTTP2 is spoken without TLS where it is known`() async throws {
     let server = try NginxServer.shared()
     let path = server.http2Socket
-    try await withWire {
-      $0.unixSocket = path
-      $0.httpVersion = .http2PriorKnowledge
-    } _: { wire in
+    try await withWire({ ($0.unixSocket, $0.httpVersion) = (path, .http2PriorKnowledge) }) { wire in
       for index in 0..<20 {
         let answer = try await wire.answer(wire.engine.operation(url: "http://h2.example.invalid/8k.bin"))
         #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/2")
@@ -148,10 +145,7 @@ struct ConnectionWayTests {
     #expect(reason { $0.unixSocket = String(repeating: "a", count: 108) } == "unixSocket")
     #expect(reason { $0.connectionAgeMax = .milliseconds(999) } == "connectionAgeMax")
     #expect(
-      reason {
-        $0.unixSocket = "/a"
-        $0.egress = .publicOnly
-      } == "egress with a Unix socket")
+      reason { ($0.unixSocket, $0.egress) = ("/a", .publicOnly) } == "egress with a Unix socket")
     #expect(
       reason {
         $0.unixSocket = "/a"

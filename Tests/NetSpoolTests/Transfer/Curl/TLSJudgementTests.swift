@@ -10,10 +10,7 @@ struct TLSJudgementTests {
   func `accepts what is right and sends nothing to what is wrong`(_ variant: TLSVariant) async throws {
     // On another thread: the first one makes the certificates.
     let server = try await blocking { try TLSServer(variant.certificate, variant.arguments) }
-    try await withWire {
-      $0.tls.caFile = server.authority
-      $0.retry = .none
-    } _: { wire in
+    try await withWire({ ($0.tls.caFile, $0.retry) = (server.authority, .none) }) { wire in
       let operation = wire.engine.operation(url: "https://\(variant.host):\(server.port)/secret")
         .setAuthorization("S3CR3T")
       switch variant.verdict {
