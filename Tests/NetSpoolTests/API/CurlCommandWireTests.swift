@@ -72,7 +72,7 @@ struct CurlCommandWireTests {
     #expect(own.method == curl.method && own.target == curl.target, "\(command)")
     if own.header("Content-Type")?.hasPrefix("multipart/") == true {
       let parts = try (MultipartUploadTests.parts(of: own), MultipartUploadTests.parts(of: curl))
-      #expect(parts.0.map(\.body) == parts.1.map(\.body), "\(command)")
+      #expect(parts.0.map(\.content) == parts.1.map(\.content), "\(command)")
       #expect(parts.0.map { lines($0.head) } == parts.1.map { lines($0.head) }, "\(command)")
     } else {
       #expect(own.body == curl.body, "\(command)")

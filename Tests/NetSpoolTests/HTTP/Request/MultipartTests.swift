@@ -52,7 +52,7 @@ struct MultipartTests {
     let bytes = try drain(source, bufferBytes: bufferBytes)
     // Then
     #expect(source.length == Int64(bytes.count))
-    let parts = try #require(ParsedPart.parse(bytes, boundary: multipart.boundary))
+    let parts = try ParsedPart.parse(bytes, boundary: multipart.boundary)
     #expect(parts.map(\.name) == ["photo", "other", "empty", "near"])
     #expect(parts.map(\.fileName) == ["photo.png", nil, "empty", nil])
     #expect(parts.map(\.type) == ["image/png", nil, "application/octet-stream", nil])
@@ -129,40 +129,33 @@ struct MultipartTests {
 
 /// What an origin would read; written from RFC 2046 section 5.1.1, not from our writer.
 struct ParsedPart {
-  var name: String?
-  var fileName: String?
-  var type: String?
+  var head: String
   var content: [UInt8]
+  var name: String? { value("; name=\"") }
+  var fileName: String? { value("; filename=\"") }
+  var type: String? { value("Content-Type: ") }
 
-  static func parse(_ body: [UInt8], boundary: String) -> [ParsedPart]? {
-    let delimiter = Array("\r\n--\(boundary)".utf8)
-    var pieces: [ArraySlice<UInt8>] = []
-    let text = [0x0D, 0x0A] + body
-    var start = 0
-    var index = 0
-    while index + delimiter.count <= text.count {
-      if text[index] == 0x0D, text[index..<(index + delimiter.count)].elementsEqual(delimiter) {
-        pieces.append(text[start..<index])
-        index += delimiter.count
-        start = index
-      } else {
-        index += 1
-      }
+  static func parse(_ body: [UInt8], boundary: some StringProtocol) throws -> [ParsedPart] {
+    let boundary = Array("--\(boundary)".utf8)
+    var parts: [ParsedPart] = []
+    var rest = body[...]
+    try #require(rest.starts(with: boundary))
+    rest = rest.dropFirst(boundary.count)
+    while !rest.starts(with: "--\r\n".utf8) {
+      rest = rest.dropFirst(2)
+      let head = try #require(rest.firstRange(of: Array("\r\n\r\n".utf8)))
+      let end = try #require(rest.firstRange(of: Array("\r\n".utf8) + boundary))
+      parts.append(
+        ParsedPart(
+          head: String(decoding: rest[..<head.lowerBound], as: UTF8.self),
+          content: Array(rest[head.upperBound..<end.lowerBound])))
+      rest = rest[end.upperBound...]
     }
-    guard text[start...].elementsEqual("--\r\n".utf8) else { return nil }
-    return pieces.dropFirst().map { part($0) }
+    #expect(rest.count == 4)
+    return parts
   }
 
-  private static func part(_ piece: ArraySlice<UInt8>) -> ParsedPart {
-    var end = piece.startIndex
-    while !piece[end...].starts(with: [0x0D, 0x0A, 0x0D, 0x0A]) { end += 1 }
-    let head = String(decoding: piece[piece.startIndex..<end], as: UTF8.self)
-    return ParsedPart(
-      name: value(of: "; name=\"", in: head), fileName: value(of: "; filename=\"", in: head),
-      type: value(of: "Content-Type: ", in: head), content: Array(piece[(end + 4)...]))
-  }
-
-  private static func value(of mark: String, in head: String) -> String? {
+  private func value(_ mark: String) -> String? {
     guard let range = head.firstRange(of: mark) else { return nil }
     return String(head[range.upperBound...].prefix { $0 != "\"" && $0 != "\r\n" })
   }
