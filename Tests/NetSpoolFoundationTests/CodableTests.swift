@@ -34,7 +34,8 @@ struct CodableTests {
   @Test func `JSON`() async throws {
     try await echo(.json(Self.order)) { response, request in
       #expect(request.header("Content-Type") == "application/json")
-      #expect(try response.decoded(as: Order.self) == Self.order)
+      let read = try response.decoded(as: Order.self)
+      #expect(read == Self.order)
     }
   }
 
@@ -78,7 +79,8 @@ struct CodableTests {
     try await echo(.json("{\"a\":\"é\"}")) { response, request in
       #expect(request.text == "{\"a\":\"é\"}")
       #expect(request.header("Content-Type") == "application/json")
-      #expect(try response.decoded(as: [String: String].self) == ["a": "é"])
+      let read = try response.decoded(as: [String: String].self)
+      #expect(read == ["a": "é"])
     }
   }
 
@@ -87,7 +89,8 @@ struct CodableTests {
     try await echo(.propertyList(encoding: Self.order, format: format)) { response, request in
       #expect(request.header("Content-Type") == "application/x-plist")
       #expect(request.body.starts(with: Array("bplist".utf8)) == (format == .binary))
-      #expect(try response.decoded(as: Order.self, decoder: PropertyListDecoder()) == Self.order)
+      let read = try response.decoded(as: Order.self, decoder: PropertyListDecoder())
+      #expect(read == Self.order)
     }
   }
 

@@ -14,7 +14,8 @@ import Testing
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<100 {
         group.addTask {
-          #expect(try await client.get("\(number)").text == "/\(number)")
+          let text = try await client.get("\(number)").text
+          #expect(text == "/\(number)")
         }
       }
       try await group.waitForAll()
