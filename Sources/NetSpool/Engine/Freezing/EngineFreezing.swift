@@ -131,17 +131,11 @@ struct ThawedRequest: Sendable {
   /// True if it may have been delivered before, by a process that ended while its handler ran.
   var mayBeRepeated: Bool
 
-  var tag: String? {
+  /// The tag and the scope of the request.
+  var labels: (tag: String?, scope: String?) {
     switch ending {
-    case .outcome(let outcome): outcome.tag
-    case .dead(let letter): letter.record?.request.tag
-    }
-  }
-
-  var scope: String? {
-    switch ending {
-    case .outcome(let outcome): outcome.scope
-    case .dead(let letter): letter.record?.request.scope
+    case .outcome(let outcome): (outcome.tag, outcome.scope)
+    case .dead(let letter): (letter.record?.request.tag, letter.record?.request.scope)
     }
   }
 }

@@ -121,9 +121,10 @@ extension FrozenSender {
   private func listener(
     to thawed: ThawedRequest
   ) -> (engine: NetworkEngine, handlers: [EngineFreezing.ThawHandler])? {
+    let (tag, scope) = thawed.labels
     for case let engine? in engines.reversed().map(\.engine) {
-      guard let freezing = engine.freezing, thawed.scope.map(freezing.owns) ?? false else { continue }
-      let handlers = freezing.handlers(for: thawed.tag)
+      guard let freezing = engine.freezing, scope.map(freezing.owns) ?? false else { continue }
+      let handlers = freezing.handlers(for: tag)
       if !handlers.isEmpty { return (engine, handlers) }
     }
     return nil
