@@ -238,7 +238,7 @@ extension Scheduler {
   private func takeTurn(_ operation: NetworkOperation, at origin: Origin) {
     let step = turnStep(operation)
     if case .start = step { return go(operation, from: step) }
-    if case .withdraw = step { port.loop.places.refuse(operation.loop.placeWait) }
+    if case .withdraw = step { port.loop.places.end(operation.loop.placeWait, isRefused: true) }
     move(operation, to: .deciding)
     context.queue.finished(origin.id)
     go(operation, from: step)

@@ -25,21 +25,14 @@ final class BudgetCounter: Sendable {
     return state.withLock { $0.waits.begin(now) }
   }
 
-  /// Ends a wait: it has what it waited for, or does not want it any more. A second time is nothing.
-  func end(_ wait: Wait) {
-    let now = MonotonicClock.now
-    state.withLock { _ = $0.end(wait, now) }
-  }
-
-  /// Counts a wait that went away without. Nothing if it has ended before.
-  func refuse(_ wait: Wait) {
+  /// Ends a wait: it has what it waited for, or does not want it any more, or goes away without (`isRefused`). A second
+  /// time is nothing.
+  func end(_ wait: Wait, isRefused: Bool = false) {
     let now = MonotonicClock.now
     state.withLock { state in
-      if state.end(wait, now) { state.refused += 1 }
+      if state.end(wait, now), isRefused { state.refused += 1 }
     }
   }
-
-  func end(_ wait: Wait, isRefused: Bool) { if isRefused { refuse(wait) } else { end(wait) } }
 
   /// Counts a refusal of one that never waited, or waits for more than one thing.
   func refuse() { state.withLock { $0.refused += 1 } }

@@ -39,7 +39,7 @@ final class NameResolver: Sendable {
 
     func cancel() {
       isCancelled.store(true, ordering: .relaxed)
-      counter.refuse(wait)
+      counter.end(wait, isRefused: true)
     }
   }
 
