@@ -32,11 +32,10 @@ internal import Synchronization
   deinit {
     let (number, room) = (number, room)
     let taken = taken.load(ordering: .relaxed)
-    let close: @Sendable () -> Void = {
+    SystemThread.close {
       _ = FileDescriptor(owning: number)
       room.give(taken)
     }
-    SystemThread.close(close)
   }
 
   /// The number of bytes that can be read.

@@ -140,11 +140,7 @@ extension EnvironmentDirectory {
   /// directory: loops write to them, and must not wait for its disk.
   func openWords(_ kind: String, count: Int) -> SharedWords? {
     let name = "\(Hexadecimal.text(identity.device))-\(Hexadecimal.text(identity.inode))"
-    do throws(SystemError) {
-      return try SharedWords(in: try SharedMemory(kind, named: name, bytes: 8 * count), count: count)
-    } catch {
-      return nil
-    }
+    return try? SharedWords(in: try SharedMemory(kind, named: name, bytes: 8 * count), count: count)
   }
 
   /// A folder in it, made when it is missing: this user's alone, and no symlink.
