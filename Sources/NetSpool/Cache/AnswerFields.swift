@@ -148,7 +148,7 @@ extension ResponseFacts {
     flags.set(.isExplicit, freshness.isExplicit)
     flags.set(.forbidsStale, Self.forbidsStale(directives, rules))
     flags.set(.immutable, directives.flags.contains(.immutable))
-    flags.set(.hasValidator, Validators.exist(fields))
+    flags.set(.hasValidator, Validators.entityTag(fields) != nil || Validators.lastModified(fields) != nil)
     flags.set(.varies, fields.contains(.vary))
   }
 

@@ -58,7 +58,10 @@ extension StoredResponse {
       new, ResponseDirectives(new), isDated: isDated, receivedAt: receivedAt, rules: rules)
     var result = self
     result.headers = StoredFields.updated(allHeaders, with: kept)
-    let fields = AnswerFields(result.headers.appendingAge(of: new))
+    var withAge = result.headers
+    // It is not stored, but counts once.
+    if let age = new[.age] { withAge.append(name: "Age".utf8, value: age) }
+    let fields = AnswerFields(withAge)
     let directives = ResponseDirectives(fields)
     guard Self.mayStay(directives, rules), hasSameVary(fields) else { return nil }
     result.hidden = StoredFields.hide(directives, from: &result.headers)
@@ -81,16 +84,6 @@ extension StoredResponse {
   private func hasSameVary(_ new: AnswerFields) -> Bool {
     if !facts.flags.contains(.varies), !new.contains(.vary) { return true }
     return VaryFields(new).map { $0 == VaryFields(headers) } ?? false
-  }
-}
-
-extension Headers {
-  /// Adds the Age line of `other`, which is not stored but counts once.
-  fileprivate func appendingAge(of other: AnswerFields) -> Headers {
-    guard let age = other[.age] else { return self }
-    var fields = self
-    fields.append(name: "Age".utf8, value: age)
-    return fields
   }
 }
 
@@ -194,10 +187,6 @@ enum Validators {
 
   static func lastModified(_ fields: AnswerFields) -> Int64? {
     fields[.lastModified].flatMap { HTTPDate.parse($0) }
-  }
-
-  static func exist(_ fields: AnswerFields) -> Bool {
-    entityTag(fields) != nil || lastModified(fields) != nil
   }
 
   /// The fields that make a GET conditional on the stored answer being outdated (RFC 9111 section 4.3.1):
