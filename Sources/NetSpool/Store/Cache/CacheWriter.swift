@@ -296,11 +296,9 @@ extension CacheWriter {
       let numbers = writer.bodies.numbers
       // One record is the sum.
       guard numbers.count >= max(1, try transaction.size(of: writer.databases.files).records) else { return }
-      for id in numbers {
-        guard let _ = try transaction.value(at: RecordKey(integer: id), in: writer.databases.files) else {
-          writer.goneFiles.append(id)
-          continue
-        }
+      let files = writer.databases.files
+      for id in numbers where try transaction.value(at: RecordKey(integer: id), in: files) == nil {
+        writer.goneFiles.append(id)
       }
     }
   }

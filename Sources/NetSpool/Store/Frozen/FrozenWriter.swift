@@ -5,21 +5,13 @@ struct FrozenWriter: ~Copyable {
   let settings: FrozenStoreSettings
   /// As it was at the last commit.
   private(set) var meta: FrozenMeta
-  /// As it will be.
-  var nextMeta: FrozenMeta
+  /// As it will be at the next one.
+  var nextMeta = FrozenMeta()
   /// Bytes that may be accepted before it must be counted again how many are in use.
   var room = 0
   /// After the last commit.
   private(set) var records = 0
   private(set) var usedBytes = 0
-
-  init(environment: Environment, tables: FrozenTables, settings: FrozenStoreSettings, meta: FrozenMeta) {
-    self.environment = environment
-    self.tables = tables
-    self.settings = settings
-    self.meta = meta
-    nextMeta = meta
-  }
 
   /// The number of bytes from which nothing is accepted; the rest is for outcomes, which need room before they give
   /// it back.
