@@ -76,7 +76,7 @@ struct EnvironmentInspection {
   ) -> String? {
     let isUntouched =
       stamp.state == .orderly && status?.bytes == stamp.dataBytes && status?.modified == stamp.dataModified
-    return isUntouched ? check.damageOfMetaPages() : check.damage()
+    return check.damage(ofMetaPagesOnly: isUntouched)
   }
 
   private func refuseOtherVersions(_ check: borrowing TreeCheck) throws(NetworkError) {

@@ -35,20 +35,11 @@ struct TreeCheck: ~Copyable {
     return first.pageBytes == getpagesize() ? nil : "pageSize"
   }
 
-  /// Says what is wrong with the two meta pages; nil when nothing is.
-  func damageOfMetaPages() -> String? {
-    do {
-      _ = try file.newestMeta()
-      return nil
-    } catch {
-      return error.why
-    }
-  }
-
-  /// Says what is wrong anywhere in the trees; nil when nothing is. Bodies are not read.
-  func damage() -> String? {
-    do {
-      try TreeWalk(file, file.newestMeta()).checkAll()
+  /// Says what is wrong with the two meta pages, and else anywhere in the trees; nil when nothing is. Bodies are not read.
+  func damage(ofMetaPagesOnly: Bool = false) -> String? {
+    do throws(TreeDamage) {
+      let meta = try file.newestMeta()
+      if !ofMetaPagesOnly { try TreeWalk(file, meta).checkAll() }
       return nil
     } catch {
       return error.why
