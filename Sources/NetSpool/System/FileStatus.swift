@@ -46,7 +46,16 @@ struct FileStatus: Equatable, Sendable {
 
   private init(_ status: stat) {
     identity = FileIdentity(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
-    kind = Kind(mode: status.st_mode)
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFLNK: .symlink
+      case S_IFIFO: .pipe
+      case S_IFSOCK: .socket
+      case S_IFCHR: .characterDevice
+      default: .other
+      }
     owner = status.st_uid
     permissions = UInt32(status.st_mode & 0o777)
     bytes = Int64(status.st_size)
@@ -65,21 +74,6 @@ struct FileStatus: Equatable, Sendable {
     var byte: UInt8 = 0
     unsafe withUnsafeMutableBytes(of: &byte) { unsafe _ = try? file.read(into: $0) }
     return true
-  }
-}
-
-extension FileStatus.Kind {
-  fileprivate init(mode: mode_t) {
-    self =
-      switch mode & S_IFMT {
-      case S_IFREG: .regular
-      case S_IFDIR: .directory
-      case S_IFLNK: .symlink
-      case S_IFIFO: .pipe
-      case S_IFSOCK: .socket
-      case S_IFCHR: .characterDevice
-      default: .other
-      }
   }
 }
 
