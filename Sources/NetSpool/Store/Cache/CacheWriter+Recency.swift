@@ -18,17 +18,14 @@ extension CacheWriter {
 
   /// Moves an entry to the end of its namespace's list.
   mutating func touch(_ key: KeyDigest, _ transaction: inout WriteTransaction) throws(StoreError) {
-    guard let (stored, facts) = try entry(key, transaction), !isBeingRemoved(facts) else { return }
+    guard let (stored, facts) = try entry(key, transaction) else { return }
+    // Used once more, it would be younger than the mark that removes it, perhaps.
+    if removals.contains(where: { $0.reaches(namespace: facts.namespace, recency: facts.recency) }) { return }
     var record = stored
     try transaction.remove(
       at: RecordKey(ordered: UInt64(facts.namespace), facts.recency), in: databases.recency)
     record.reseal(recency: try recordUse(of: key, namespace: facts.namespace, &transaction), key)
     try transaction.put(record.rawBytes, at: key.recordKey, in: databases.entries)
-  }
-
-  /// True if it may be; used once more, it would be younger than the mark that removes it.
-  private func isBeingRemoved(_ facts: EntryFacts) -> Bool {
-    removals.contains { $0.reaches(namespace: facts.namespace, recency: facts.recency) }
   }
 
   /// When the entry of a namespace that was used last was used.

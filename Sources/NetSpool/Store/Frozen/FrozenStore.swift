@@ -89,7 +89,7 @@ extension FrozenStore {
       report = try environment.write { transaction throws(StoreError) in
         let report = try FrozenRecovery(tables: tables, earlierFiles: earlier)
           .run(&transaction, nowWall: WallClock.microseconds)
-        if report != nil { try FrozenTables.removeFormer(&transaction) }
+        for name in FrozenTables.former where report != nil { try transaction.removeDatabase(name) }
         return report
       }
     } catch {

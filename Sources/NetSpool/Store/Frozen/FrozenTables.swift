@@ -12,7 +12,8 @@
 struct FrozenTables: Sendable {
   /// Counts up with every change of what is in the file. 2: the lists `lane` and `due`, which no code reads, are gone.
   static let layout: UInt32 = 2
-  private static let former = ["lane", "due"]
+  /// Databases that only earlier layouts have.
+  static let former = ["lane", "due"]
 
   let meta: Database
   let rec: Database
@@ -36,11 +37,6 @@ struct FrozenTables: Sendable {
       "meta": meta, "rec": rec, "body": body, "dedupe": dedupe, "outbox": outbox, "dead": dead,
       "remains": remains,
     ]
-  }
-
-  /// Takes out what only earlier layouts have.
-  static func removeFormer(_ transaction: inout WriteTransaction) throws(StoreError) {
-    for name in former { try transaction.removeDatabase(name) }
   }
 
   func usedPages(_ transaction: borrowing WriteTransaction) throws(StoreError) -> Int {
