@@ -7,7 +7,7 @@ import Testing
 /// Stale answers that are served at once and renewed behind the caller's back (RFC 5861 section 3).
 struct RefreshTests {
   @Test(arguments: [NetSpool.CachePolicy.automatic, .staleWhileRevalidate])
-  func `a stale answer is renewed once, and nobody waits for it`(_ policy: NetSpool.CachePolicy) async throws {
+  func `a stale answer is renewed once while its callers go on`(_ policy: NetSpool.CachePolicy) async throws {
     try await withStale(policy: policy, "max-age=10, stale-while-revalidate=60") { engine, origin in
       origin.hold("/a", .text("new").header("Cache-Control", "max-age=100"))
       // Each is answered although the renewal hangs, and none starts another.
