@@ -13,30 +13,9 @@ protocol Reactor: AnyObject {
   var wake: @Sendable () -> Void { get }
 }
 
-/// The real clock, `poll(2)` and a pipe.
-final class PollReactor: Reactor {
-  private let event: WakePipe
-
-  init() throws(IOFailure) { event = try WakePipe() }
-  var now: Int64 { MonotonicTime.now }
-
-  func wait(input: Int32?, timeout: Int64?) {
-    // poll passes over negative descriptors.
-    var watched = [
-      pollfd(fd: event.readEnd, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: input ?? -1, events: Int16(POLLIN), revents: 0),
-    ]
-    let milliseconds = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
-    unsafe poll(&watched, nfds_t(watched.count), milliseconds)
-    if watched[0].revents != 0 { event.clear() }
-  }
-
-  var wake: @Sendable () -> Void { { [event] in event.signal() } }
-}
-
-/// A pipe to itself: a byte in it makes a descriptor readable. (`eventfd` is not visible to Swift.)
-private final class WakePipe: Sendable {
-  let readEnd: Int32
+/// The real clock, `poll(2)`, and a pipe to itself: a byte in it wakes. (`eventfd` is not visible to Swift.)
+final class PollReactor: Reactor, Sendable {
+  private let readEnd: Int32
   private let writeEnd: Int32
 
   init() throws(IOFailure) {
@@ -54,15 +33,27 @@ private final class WakePipe: Sendable {
     close(writeEnd)
   }
 
-  /// A full pipe refuses the byte, and needs none: it is readable already.
-  func signal() {
-    var byte: UInt8 = 1
-    unsafe write(writeEnd, &byte, 1)
-  }
+  var now: Int64 { MonotonicTime.now }
 
-  func clear() {
+  func wait(input: Int32?, timeout: Int64?) {
+    // poll passes over negative descriptors.
+    var watched = [
+      pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: input ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = timeout.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+    unsafe poll(&watched, nfds_t(watched.count), milliseconds)
+    guard watched[0].revents != 0 else { return }
     var bytes = [UInt8](repeating: 0, count: 512)
     while unsafe read(readEnd, &bytes, bytes.count) == bytes.count {}
+  }
+
+  /// A full pipe refuses the byte, and needs none: it is readable already.
+  var wake: @Sendable () -> Void {
+    { [self] in
+      var byte: UInt8 = 1
+      unsafe write(writeEnd, &byte, 1)
+    }
   }
 }
 
