@@ -26,11 +26,8 @@ final class ProgressPainter {
   }
 
   private var interval: Int64? {
-    switch style {
-    case .bar: Self.barInterval
-    case .lines: Self.lineInterval
-    case .silent: nil
-    }
+    let intervals: [ProgressMode.Style: Int64] = [.bar: Self.barInterval, .lines: Self.lineInterval]
+    return intervals[style]
   }
 
   /// Draws if it is time. `counts` is asked only then.
