@@ -136,12 +136,10 @@ struct FetchRun {
 
   private func planOptions(_ folder: OutputFolder?, _ list: ListReader) throws(Mistake) -> FetchPlan.Options {
     var plan = FetchPlan.Options(
-      shard: try shard(), namesOutputs: options.output != nil, resumes: options.resume)
-    (plan.tree, plan.skipsExisting) = (options.tree, options.skipExisting)
-    plan.namesSamples = options.writesTar
-    plan.namesLate = options.namesLate
-    if options.pictures.maxSide != nil { plan.ending = options.pictures.format.ending }
-    plan.transform = options.pictures.transformText
+      shard: try shard(), namesOutputs: options.output != nil, namesLate: options.namesLate,
+      tree: options.tree, ending: options.pictures.maxSide.map { _ in options.pictures.format.ending },
+      transform: options.pictures.transformText, namesSamples: options.writesTar,
+      skipsExisting: options.skipExisting, resumes: options.resume)
     if let folder {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
