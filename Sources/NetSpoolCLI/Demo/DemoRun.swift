@@ -64,9 +64,7 @@ final class DemoRun {
     run.cacheClock = { Int64(WallTime.now / .milliseconds(1)) + hours * 3_600_000 }
     var summary = Summary()
     run.onEnd = { summary = $0.summary }
-    let status = numbers.measure(origin) { run.runOnNetwork() }
-    numbers.add(summary)
-    return (status, summary)
+    return numbers.measure(origin) { (run.runOnNetwork(), summary) }
   }
 
   private func fetchAll() throws {
@@ -76,13 +74,12 @@ final class DemoRun {
     let (status, summary) = try fetch(list, ["--results", folder["r.jsonl"], "--failed", folder["f.txt"]])
     if stopped != nil { return }
     let missing = plan.missingCount
-    let files = plan.files
     talk.check(status == (missing > 0 ? .failedForGood : .allDone), "exit status \(status.code)")
     talk.check(
       summary.failed == missing && summary.failedForGood == missing,
       "only the \(HumanText.count(missing)) missing ones failed, for good; what was cut off or busy was retried"
     )
-    checkFiles(files)
+    checkFiles(plan.files)
     let lines = summary.list.lines
     let saved = lines - origin.requests
     talk.check(

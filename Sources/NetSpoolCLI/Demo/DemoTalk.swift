@@ -44,23 +44,22 @@ struct DemoNumbers {
   private var originSeconds = 0.0
 
   /// Runs a fetch and notes what it cost.
-  mutating func measure(_ origin: DemoOrigin, _ body: () -> JobStatus) -> JobStatus {
+  mutating func measure(_ origin: DemoOrigin, _ body: () -> (JobStatus, Summary)) -> (
+    status: JobStatus, summary: Summary
+  ) {
     let (begin, cpu, originCPU, asked) = (
       ContinuousClock.now, ProcessUsage.seconds, origin.seconds, origin.requests
     )
-    let status = body()
+    let (status, summary) = body()
     wallSeconds += begin.duration(to: .now) / .seconds(1)
     cpuSeconds += ProcessUsage.seconds - cpu
     originSeconds += origin.seconds - originCPU
     requests += origin.requests - asked
-    return status
-  }
-
-  mutating func add(_ summary: Summary) {
     lines += summary.list.lines
     fetched += summary.done
     hits += summary.hits
     bytes += summary.bytes
+    return (status, summary)
   }
 
   func print(_ talk: DemoTalk) {
