@@ -68,11 +68,8 @@ final class PictureHelper: Sendable {
     var got = 0
     while got < count {
       try patience.wait(for: socket)
-      let more = unsafe bytes.withUnsafeMutableBytes { bytes in
-        unsafe recv(socket, bytes.baseAddress! + got, count - got, 0)
-      }
-      if more < 0, errno == EINTR { continue }
-      guard more > 0 else { throw .crashed }
+      let end = Descriptor(borrowing: socket, named: "a decoder")
+      guard let more = try? end.read(into: &bytes, at: got), more > 0 else { throw .crashed }
       got += more
     }
     return bytes
