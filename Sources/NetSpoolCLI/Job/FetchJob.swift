@@ -16,7 +16,7 @@ final class FetchJob {
 
   struct Outputs {
     var results: ResultsWriter?
-    var failed: FailedWriter?
+    var failed: OutputFile?
     var place: (any BodyPlace)?
   }
 

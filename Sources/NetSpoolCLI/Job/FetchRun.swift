@@ -168,7 +168,7 @@ struct FetchRun {
   {
     var outputs = FetchJob.Outputs(place: tar)
     if let path = options.results { outputs.results = try makeResults(path, ledger, tar, named) }
-    if let path = options.failed { outputs.failed = FailedWriter(try OutputFile.create(path)) }
+    if let path = options.failed { outputs.failed = try OutputFile.create(path) }
     return outputs
   }
 
@@ -214,7 +214,7 @@ struct FetchRun {
   /// `--dry-run`: prints what would be fetched, as a list that `fetch` can read.
   private func printPlan(_ plan: FetchPlan) throws(IOFailure) -> JobStatus {
     stop.onPress(reactor.wake)
-    let output = FailedWriter(try OutputFile.create("-"))
+    let output = try OutputFile.create("-")
     var hasChanged = false
     while true {
       if let status = stop.status { return status }

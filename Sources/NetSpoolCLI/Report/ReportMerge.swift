@@ -15,7 +15,7 @@ struct ReportMerge {
   }
 
   /// Writes the lines that count to `merged`, as they are, and those that are not done to `failed`, as a list.
-  func run(merged: OutputFile? = nil, failed: FailedWriter? = nil) throws(IOFailure) -> Totals {
+  func run(merged: OutputFile? = nil, failed: OutputFile? = nil) throws(IOFailure) -> Totals {
     try eachLine { _, pull, number throws(IOFailure) in
       if case .record(let record) = pull { try ledger.set(Self.key(record), number) }
     }

@@ -25,29 +25,6 @@ final class ResultsWriter {
   func flush() throws(IOFailure) { try file.flush() }
 }
 
-/// Writes the failed lines so that they can be the next run's list: URL, and tab and name if there is one.
-final class FailedWriter {
-  private let file: OutputFile
-
-  init(_ file: OutputFile) { self.file = file }
-
-  func write(url: String, output: String?, _ options: LineOptions = LineOptions()) throws(IOFailure) {
-    try file.write(LineForm.line(url, output, options) + [0x0A])
-  }
-
-  /// As it stood in the list, byte for byte, or as a JSON object where it stood in a CSV file. What is no text has a comment
-  /// before it that says where it stood; of a long line that came through a pipe there is only that.
-  func write(_ line: BrokenLine, of list: ListReader) throws(IOFailure) {
-    if !line.isText { try file.write("# \(line)\n".utf8) }
-    guard line.bytes != nil || line.extent != nil else { return }
-    if let bytes = line.bytes { try file.write(bytes) }
-    try list.read(line) { piece throws(IOFailure) in try file.write(piece) }
-    try file.write([0x0A])
-  }
-
-  func flush() throws(IOFailure) { try file.flush() }
-}
-
 /// A file that is written in pieces of 64 KiB. What was not flushed is lost with the process.
 final class OutputFile {
   static let bufferBytes = 65_536
@@ -106,5 +83,22 @@ final class OutputFile {
   func sync() throws(IOFailure) {
     try flush()
     guard fsync(descriptor.number) == 0 else { throw .last("write", descriptor.path) }
+  }
+}
+
+/// Writes failed lines so that they can be the next run's list: URL, and tab and name if there is one.
+extension OutputFile {
+  func write(url: String, output: String?, _ options: LineOptions = LineOptions()) throws(IOFailure) {
+    try write(LineForm.line(url, output, options) + [0x0A])
+  }
+
+  /// As it stood in the list, byte for byte, or as a JSON object where it stood in a CSV file. What is no text has a comment
+  /// before it that says where it stood; of a long line that came through a pipe there is only that.
+  func write(_ line: BrokenLine, of list: ListReader) throws(IOFailure) {
+    if !line.isText { try write("# \(line)\n".utf8) }
+    guard line.bytes != nil || line.extent != nil else { return }
+    if let bytes = line.bytes { try write(bytes) }
+    try list.read(line) { piece throws(IOFailure) in try write(piece) }
+    try write([0x0A])
   }
 }

@@ -170,7 +170,7 @@ import Testing
     let bench = try JobBench(urls: 0..<3_000)
     bench.settings.window = 100
     bench.results = ResultsWriter(try OutputFile.create("/dev/full"))
-    bench.failed = FailedWriter(try OutputFile.create(bench.scratch["failed.txt"]))
+    bench.failed = try OutputFile.create(bench.scratch["failed.txt"])
     bench.fetcher.answer = { _ in .status(404) }
     let end = try bench.run()
     #expect(end.status == .localIO)

@@ -91,7 +91,7 @@ import Testing
 
   @Test func `the failed file is a list`() throws {
     let scratch = try TestFolder()
-    let writer = FailedWriter(try OutputFile.create(scratch["f"]))
+    let writer = try OutputFile.create(scratch["f"])
     try writer.write(url: "http://h/1", output: "d/a b.png")
     try writer.write(url: "http://h/2", output: nil)
     try writer.flush()
@@ -101,12 +101,12 @@ import Testing
   }
 
   /// What a list says once it went through a file of failed lines, and that file.
-  private func again(_ bytes: [UInt8], _ write: (FailedWriter, ListReader, ListReader.Pull) throws -> Void)
+  private func again(_ bytes: [UInt8], _ write: (OutputFile, ListReader, ListReader.Pull) throws -> Void)
     throws
     -> (pulls: [ListReader.Pull], file: [UInt8])
   {
     let scratch = try TestFolder()
-    let writer = FailedWriter(try OutputFile.create(scratch["f"]))
+    let writer = try OutputFile.create(scratch["f"])
     let list = try ListReader([.file(try scratch.write("l", bytes))])
     var pull = try list.next()
     while pull != .end {
@@ -231,7 +231,7 @@ import Testing
       "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
     let two = try scratch.write("2", line("b", "done", bytes: 5) + line("a", "failed-for-now") + #"{"url":"#)
     let merged = try OutputFile.create(scratch["m"])
-    let failed = FailedWriter(try OutputFile.create(scratch["f"]))
+    let failed = try OutputFile.create(scratch["f"])
     let totals = try ReportMerge(paths: [one, two], ledger: Ledger()).run(merged: merged, failed: failed)
     #expect(totals.lines == 7)
     #expect(totals.replaced == 2)

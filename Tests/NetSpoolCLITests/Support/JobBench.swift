@@ -13,7 +13,7 @@ final class JobBench {
   var sources: [ListSource] = []
   let ledger: Ledger
   var results: ResultsWriter?
-  var failed: FailedWriter?
+  var failed: OutputFile?
 
   init(_ lines: [String] = []) throws {
     scratch = try TestFolder()
@@ -28,7 +28,7 @@ final class JobBench {
 
   func writeFiles() throws {
     results = ResultsWriter(try OutputFile.create(scratch["results.jsonl"]))
-    failed = FailedWriter(try OutputFile.create(scratch["failed.txt"]))
+    failed = try OutputFile.create(scratch["failed.txt"])
   }
 
   func run() throws -> FetchJob.End {
