@@ -100,7 +100,5 @@ private final class Printed: Sendable {
   private let text = Mutex("")
   var line: String { text.withLock { $0.hasSuffix("\n") ? String($0.dropLast()) : $0 } }
 
-  @Sendable func add(_ bytes: [UInt8]) {
-    text.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
-  }
+  @Sendable func add(_ bytes: [UInt8]) { text.withLock { $0 += String(decoding: bytes, as: UTF8.self) } }
 }

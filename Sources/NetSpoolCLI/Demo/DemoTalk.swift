@@ -7,9 +7,7 @@ final class DemoTalk {
   private let isQuiet: Bool
   private let isColoured: Bool
 
-  init(isQuiet: Bool, isColoured: Bool) {
-    (self.isQuiet, self.isColoured) = (isQuiet, isColoured)
-  }
+  init(isQuiet: Bool, isColoured: Bool) { (self.isQuiet, self.isColoured) = (isQuiet, isColoured) }
 
   func heading(_ text: String) { if !isQuiet { print("\n" + styled(text, 1)) } }
   func note(_ text: String) { if !isQuiet { print("  \(text)") } }

@@ -92,13 +92,13 @@ struct FetchOutcome: Equatable, Sendable {
 
   /// A thumbnail that was written; `bytes` is its own size.
   struct PictureFacts: Equatable, Sendable {
-    var width: Int
-    var height: Int
-    var format: String
+    var width = 0
+    var height = 0
+    var format = ""
     /// Bytes of the picture that it was made of.
-    var sourceBytes: Int64
+    var sourceBytes: Int64 = 0
     /// What was asked for: `256 contain webp`.
-    var transform: String
+    var transform = ""
   }
 
   init(_ ending: Ending) { self.ending = ending }

@@ -184,9 +184,7 @@ struct Fingerprint: Hashable {
     low = UInt32(truncatingIfNeeded: Self.hash(room.rawValue | 0x80, first, second))
   }
 
-  init(high: UInt64, low: UInt32) {
-    (self.high, self.low) = (high, low)
-  }
+  init(high: UInt64, low: UInt32) { (self.high, self.low) = (high, low) }
 
   private static func hash(_ salt: UInt8, _ first: String, _ second: String) -> UInt64 {
     var hasher = Hasher()

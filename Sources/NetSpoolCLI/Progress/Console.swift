@@ -14,9 +14,7 @@ final class Console {
   init(
     isTerminal: Bool, size: @escaping () -> TerminalSize = { TerminalSize() },
     write: @escaping (String) -> Void
-  ) {
-    (self.isTerminal, measure, self.write) = (isTerminal, size, write)
-  }
+  ) { (self.isTerminal, measure, self.write) = (isTerminal, size, write) }
 
   /// The process's standard error. Its failures are ignored: there is no place left to tell them.
   static func standardError(_ environment: Environment = .process) -> Console {

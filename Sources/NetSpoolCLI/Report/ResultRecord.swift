@@ -148,8 +148,7 @@ struct ResultRecord: Equatable, Sendable {
   }
 
   private mutating func takePicture(_ key: String, from value: inout JSONScanner) throws {
-    var facts =
-      picture ?? FetchOutcome.PictureFacts(width: 0, height: 0, format: "", sourceBytes: 0, transform: "")
+    var facts = picture ?? FetchOutcome.PictureFacts()
     switch key {
     case "width": facts.width = Int(try value.integer())
     case "height": facts.height = Int(try value.integer())
