@@ -15,9 +15,7 @@ final class LineCounter: Sendable {
     DispatchQueue(label: "netspool.lines", qos: .utility).async { [weak self] in
       var total = extra
       for path in paths {
-        guard
-          let lines = Self.lines(
-            of: path, while: { self.map { !$0.isOver.load(ordering: .relaxed) } ?? false })
+        guard let lines = Self.lines(of: path, while: { self?.isOver.load(ordering: .relaxed) == false })
         else { return }
         total += lines
       }

@@ -64,13 +64,12 @@ struct RobotsRules: Sendable {
   private static func withoutDots(_ path: [UInt8]) -> [UInt8] {
     let whole = path.prefix { $0 != UInt8(ascii: "?") }
     let parts = whole.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst()
+    let (one, two) = (Array(".".utf8)[...], Array("..".utf8)[...])
     var kept: [ArraySlice<UInt8>] = []
-    for part in parts where part != Array(".".utf8)[...] {
-      if part == Array("..".utf8)[...] { _ = kept.popLast() } else { kept.append(part) }
+    for part in parts where part != one {
+      if part == two { _ = kept.popLast() } else { kept.append(part) }
     }
-    if let last = parts.last, last == Array(".".utf8)[...] || last == Array("..".utf8)[...] {
-      kept.append([])
-    }
+    if parts.last == one || parts.last == two { kept.append([]) }
     return kept.flatMap { [UInt8(ascii: "/")] + $0 } + path.dropFirst(whole.count)
   }
 

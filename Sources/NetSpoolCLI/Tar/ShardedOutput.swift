@@ -200,7 +200,6 @@ struct TarStock {
     guard SampleName.isInfo(member.header.name), member.header.size <= ResultsReader.lineBytesMax else {
       return nil
     }
-    let line = try reader.read(Int(member.header.size), at: member.body)
-    return ResultRecord(line: line)
+    return ResultRecord(line: try reader.read(Int(member.header.size), at: member.body))
   }
 }
