@@ -68,20 +68,15 @@ final class EngineFetcher: Fetcher {
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
-    do throws(IOFailure) { sender.send(try parcel(item, completion)) } catch {
-      completion(FetchOutcome(local: error.code))
-    }
-  }
-
-  private func parcel(_ item: FetchItem, _ completion: @escaping @Sendable (FetchOutcome) -> Void)
-    throws(IOFailure) -> Sender.Parcel
-  {
     var parcel = Sender.Parcel(
       sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options, output: item.output,
       completion: completion)
     switch destination {
     case nil: break
-    case .folder(let folder): parcel.path = try item.output.map(folder.makePath)
+    case .folder(let folder):
+      do throws(IOFailure) { parcel.path = try item.output.map(folder.makePath) } catch {
+        return completion(FetchOutcome(local: error.code))
+      }
     case .landing(let folder):
       let landing = folder.path(for: item)
       parcel.path = landing
@@ -91,7 +86,7 @@ final class EngineFetcher: Fetcher {
         completion(outcome)
       }
     }
-    return parcel
+    sender.send(parcel)
   }
 
   /// What is under way may fill the rest.
