@@ -32,7 +32,7 @@ struct HAREntry {
 
   func write(to json: inout JSONText) {
     let phases = Phases(metrics)
-    json.beginObject()
+    json.begin("{")
     json.field("startedDateTime", WallTime.text(at: ended - .microseconds(phases.total)))
     json.field("time", thousandths: phases.total)
     writeRequest(to: &json)
@@ -47,7 +47,7 @@ struct HAREntry {
       json.field("wait", thousandths: phases.wait)
       json.field("receive", thousandths: phases.receive)
     }
-    json.endObject()
+    json.end("}")
   }
 
   private func writeRequest(to json: inout JSONText) {

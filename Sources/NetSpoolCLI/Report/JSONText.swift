@@ -10,21 +10,18 @@ struct JSONText {
 
   static func object(_ fields: (inout JSONText) -> Void) -> [UInt8] {
     var json = JSONText()
-    json.beginObject()
+    json.begin("{")
     fields(&json)
-    json.endObject()
+    json.end("}")
     return json.bytes
   }
 
-  mutating func beginObject() { begin("{") }
-  mutating func endObject() { end("}") }
-
-  private mutating func begin(_ mark: Unicode.Scalar) {
+  mutating func begin(_ mark: Unicode.Scalar) {
     bytes.append(UInt8(ascii: mark))
     needsComma = false
   }
 
-  private mutating func end(_ mark: Unicode.Scalar) {
+  mutating func end(_ mark: Unicode.Scalar) {
     bytes.append(UInt8(ascii: mark))
     needsComma = true
   }
@@ -34,16 +31,16 @@ struct JSONText {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     if let text { return append(quoted: text) }
-    beginObject()
+    begin("{")
     fields(&self)
-    endObject()
+    end("}")
   }
 
   mutating func object(_ name: String, _ fields: (inout JSONText) -> Void) {
     key(name)
-    beginObject()
+    begin("{")
     fields(&self)
-    endObject()
+    end("}")
   }
 
   mutating func array(_ name: String, _ elements: (inout JSONText) -> Void) {

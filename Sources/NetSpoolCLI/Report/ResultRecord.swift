@@ -70,7 +70,7 @@ struct ResultRecord: Equatable, Sendable {
   }
 
   func write(to json: inout JSONText) {
-    json.beginObject()
+    json.begin("{")
     json.field("url", url)
     json.field("output", output)
     json.field("tar", tar)
@@ -95,7 +95,7 @@ struct ResultRecord: Equatable, Sendable {
     json.field("ended", ended)
     if let timings { Self.write(timings, to: &json) }
     for other in others { json.field(other.name, raw: other.json) }
-    json.endObject()
+    json.end("}")
     json.endLine()
   }
 
