@@ -42,9 +42,7 @@ struct FetchRun {
     let isFresh = options.output.map(LandingFolder.isEmpty) ?? false
     let output = options.dryRun ? nil : options.output
     let folder = try options.writesTar ? nil : output.map { try OutputFolder(path: $0) }
-    let tar =
-      try options.writesTar
-      ? output.map { try ShardedOutput($0, limit: options.shardSize, ledger) } : nil
+    let tar = try folder == nil ? output.map { try ShardedOutput($0, limit: options.shardSize, ledger) } : nil
     defer { tar?.close() }
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
     let named = try options.namesLate ? folder.map { try NamedFolder($0, plan.names) } : nil
