@@ -50,8 +50,6 @@ struct FetchOutcome: Equatable, Sendable {
     }
   }
 
-  typealias Source = NetworkResponse.Source
-
   /// Microseconds from the start of each phase's wait to its end; 0 where there was none.
   struct Timings: Equatable, Sendable {
     var queue: Int64 = 0
@@ -65,7 +63,7 @@ struct FetchOutcome: Equatable, Sendable {
   var ending: Ending
   var status: Int?
   var bytes: Int64 = 0
-  var source: Source?
+  var source: NetworkResponse.Source?
   /// The error's code and its cause: `timedOut` and `stall`.
   var error: String?
   var reason: String?

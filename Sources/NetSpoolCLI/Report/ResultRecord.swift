@@ -25,7 +25,7 @@ struct ResultRecord: Equatable, Sendable {
   var outcome: Outcome
   var status: Int?
   var bytes: Int64 = 0
-  var source: FetchOutcome.Source?
+  var source: NetworkResponse.Source?
   var error: String?
   var reason: String?
   var attempts = 1
@@ -132,7 +132,7 @@ struct ResultRecord: Equatable, Sendable {
     case "tar": tar = try value.string()
     case "status": status = Int(try value.integer())
     case "bytes": bytes = try value.integer()
-    case "source": source = FetchOutcome.Source(rawValue: try value.string())
+    case "source": source = NetworkResponse.Source(rawValue: try value.string())
     case "error": error = try value.string()
     case "reason": reason = try value.string()
     case "attempts": attempts = Int(try value.integer())
