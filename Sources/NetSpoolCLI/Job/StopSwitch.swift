@@ -33,15 +33,14 @@ final class StopSwitch: Sendable {
   /// The first signal is heard, and all that is under way ends in good order.
   var isDraining: Bool { state.withLock { $0.drains && $0.presses == 1 } }
 
-  /// Notes one more signal and says what is wished now. The first signal's number names the exit status.
-  @discardableResult func press(_ signal: Int32) -> Wish {
+  /// Notes one more signal. The first signal's number names the exit status.
+  func press(_ signal: Int32) {
     let wake = state.withLock { state in
       if state.presses == 0 { state.first = signal }
       state.presses += 1
       return state.wake
     }
     wake?()
-    return wish
   }
 
   var wish: Wish {
