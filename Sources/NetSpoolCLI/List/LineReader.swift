@@ -8,7 +8,7 @@ final class LineReader {
     case line(Range<Int>)
     /// A line longer than the limit. It was skipped without being held.
     case tooLong
-    /// Nothing to read yet; poll `descriptorNumber` and come back.
+    /// Nothing to read yet; poll `source` and come back.
     case starved
     /// Another process wrote to the file. Nothing more comes but the end; a line that may be cut was left out.
     case touched(hasGrown: Bool)
@@ -41,7 +41,7 @@ final class LineReader {
     }
   }
 
-  private let source: Descriptor
+  let source: Descriptor
   private let lineBytesMax: Int
   private let mayBlock: Bool
   /// Of the line handed out last, in bytes consumed.
@@ -68,9 +68,7 @@ final class LineReader {
     buffer = [UInt8](repeating: 0, count: lineBytesMax + Self.readBytes)
   }
 
-  var descriptorNumber: Int32 { source.number }
   var path: String { source.path }
-  var sourceStatus: FileFacts? { source.status }
 
   /// The bytes of a range that `next()` gave.
   subscript(_ range: Range<Int>) -> ArraySlice<UInt8> { buffer[range] }

@@ -56,7 +56,7 @@ final class ListReader {
 
   private func lines(_ descriptor: consuming Descriptor) -> LineReader {
     let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false, isWatched: true)
-    let size = reader.sourceStatus.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
+    let size = reader.source.status.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
     return reader
   }
@@ -68,7 +68,7 @@ final class ListReader {
   }
 
   /// The descriptor to poll after `.starved`.
-  var waitingFor: Int32? { reader?.descriptorNumber }
+  var waitingFor: Int32? { reader?.source.number }
 
   /// How much of the list has been read, 0...1; nil while a pipe hides its length.
   var fraction: Double? {
@@ -78,7 +78,7 @@ final class ListReader {
 
   /// The plain files among the sources, so that no output is written over them.
   var files: [FileFacts] {
-    open.compactMap { if case .lines(let reader) = $0 { reader.sourceStatus } else { nil } }
+    open.compactMap { if case .lines(let reader) = $0 { reader.source.status } else { nil } }
   }
 
   func next() throws(IOFailure) -> Pull {
