@@ -7,22 +7,18 @@ import Testing
 
 /// What an unsafe request changes, while others ask for the same resource.
 struct CacheChangesTests {
-  private static func lasting(_ text: String) -> Answer {
-    .text(text).header("Cache-Control", "max-age=1000")
-  }
-
   @Test func `an answer that was asked for before a POST is not stored, and no request joins it after`()
     async throws
   {
     try await withCache { engine, origin, _ in
-      origin.on("/a", Self.lasting("old").fault(.gate("body"), at: .body(1)))
+      origin.on("/a", cacheable("old").fault(.gate("body"), at: .body(1)))
       let early = engine.start("/a")
       #expect(await origin.waitForWaiting("body", 1))
       // The resource changes while its old state is on its way.
       origin.on("/a", .text("changed"))
       let post = engine.operation(path: "/a", method: .post).setHeader("X-CSRF-Token", "1")
       #expect(await engine.end(of: post).text == "changed")
-      origin.on("/a", Self.lasting("new"))
+      origin.on("/a", cacheable("new"))
       #expect(await engine.fetch("/a").text == "new")
       origin.release("body")
       #expect(await early.end().text == "old")
@@ -71,14 +67,14 @@ struct CacheChangesTests {
         [path = folder.path as String, port = origin.port as Int] in
         try await RemoteEngine.serve(in: path, port: port)
       }
-      origin.on("/a", Self.lasting("old").fault(.gate("body"), at: .body(1)))
+      origin.on("/a", cacheable("old").fault(.gate("body"), at: .body(1)))
       let early = engine.start("/a")
       #expect(await origin.waitForWaiting("body", 1))
       // Another process changes it while its old state is on its way here.
       origin.on("/a", .text("changed"))
       let post = RemoteEngine.Command(method: .post, path: "/a", now: clock.now)
       #expect(try await remote.perform(post).text == "changed")
-      origin.on("/a", Self.lasting("new"))
+      origin.on("/a", cacheable("new"))
       #expect(await engine.fetch("/a").text == "new")
       origin.release("body")
       #expect(await early.end().text == "old")
@@ -130,7 +126,7 @@ struct CacheChangesTests {
     try await withCache { engine, origin, _ in
       let waits = Journal<Int>()
       repeat {
-        for path in ["/a", "/b"] { origin.on(path, Self.lasting("old")) }
+        for path in ["/a", "/b"] { origin.on(path, cacheable("old")) }
         for path in ["/a", "/b"] { _ = await engine.fetch(path, headers: ["Authorization": "Bearer 1"]) }
         origin.on("/a", Answer.text("changed").header("Location", "/b").closeAfter(isCutOff ? 2 : 100))
         let operation = engine.operation(path: "/a", method: .post)
@@ -149,10 +145,10 @@ struct CacheChangesTests {
         $0.credentials = .basic(user: "u", password: "p")
       }
       try other.useCache(engine.sharedCache)
-      origin.on("/a", Self.lasting("old"))
+      origin.on("/a", cacheable("old"))
       _ = await other.fetch("/a")
       #expect(await other.fetch("/a").response?.source == .cache)
-      origin.on("/a", Self.lasting("new"))
+      origin.on("/a", cacheable("new"))
       _ = await engine.end(
         of: engine.operation(url: "http://x:y@127.0.0.1:\(origin.port)/x/%2e%2e/a", method: .delete))
       #expect(await other.fetch("/a").text == "new")

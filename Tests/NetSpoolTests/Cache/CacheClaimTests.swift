@@ -15,7 +15,7 @@ import Testing
     let (processes, count) = LongRun.isOn ? (8, 2_000) : (4, 100)
     let (path, origin) = (folder.path, try ScriptedOrigin())
     let paths = (0..<count).map { "/\($0)" }
-    origin.fallback { Self.cacheable("text of \($0.path)") }
+    origin.fallback { cacheable("text of \($0.path)") }
     await Self.inProcesses(processes, path, origin.port, paths)
     #expect(
       paths.allSatisfy { origin.hits($0) == 1 }, "\(paths.map { origin.hits($0) }.reduce(0, +)) requests")
@@ -43,7 +43,7 @@ import Testing
     try await Task.sleep(for: .milliseconds(1_500))
     #expect(origin.hits("/a") == 1)
     // When it is killed or stopped
-    origin.on("/a", Self.cacheable("mine"))
+    origin.on("/a", cacheable("mine"))
     kill(process, signal)
     limit.begin(for: waiting)
     let ending = await waiting.end()
@@ -80,7 +80,7 @@ import Testing
     async throws
   {
     try await Self.withTwoQueues { first, second, origin in
-      origin.hold("/a", Self.cacheable("late"))
+      origin.hold("/a", cacheable("late"))
       let asking = first.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       // When others want the same from another queue
@@ -107,7 +107,7 @@ import Testing
     try await Self.withTwoQueues { first, second, origin in
       for end in [{ $0.pause() }, { $0.cancel() }] as [(NetworkOperation) -> Void] {
         let path = "/\(origin.requestCount)"
-        origin.hold(path, Self.cacheable("late"))
+        origin.hold(path, cacheable("late"))
         let asking = first.start(path)
         #expect(await origin.waitForWaiting(path, 1))
         let other = second.start(path)
@@ -145,7 +145,7 @@ import Testing
 
   @Test func `a store that cannot be written holds up no request`() async throws {
     try await Self.withTwoQueues(folder) { first, second, origin in
-      origin.hold("/a", Self.cacheable("late"))
+      origin.hold("/a", cacheable("late"))
       let asking = first.start("/a")
       #expect(await origin.waitForWaiting("/a", 1))
       let waiting = second.start("/a")
@@ -169,7 +169,7 @@ import Testing
       #expect(await origin.waitForWaiting("a", 1))
       let waiting = second.start("/a")
       await second.settle()
-      origin.on("/a", Self.cacheable("better"))
+      origin.on("/a", cacheable("better"))
       origin.release("a")
       #expect(await asking.end().error != nil)
       #expect(await waiting.end().text == "better")
@@ -179,7 +179,7 @@ import Testing
   @Test func `a stored redirect is asked for once, and so is where it leads`() async throws {
     try await Self.withTwoQueues { first, second, origin in
       origin.on("/from", Answer(status: 301).header("Location", "/to").header("Cache-Control", "max-age=100"))
-      origin.on("/to", Self.cacheable("there"))
+      origin.on("/to", cacheable("there"))
       origin.hold("/from")
       origin.hold("/to")
       let asking = first.start("/from")
@@ -197,7 +197,7 @@ import Testing
 
   @Test func `an engine that does not want it asks at once`() async throws {
     let origin = try ScriptedOrigin()
-    origin.hold("/a", Self.cacheable("late"))
+    origin.hold("/a", cacheable("late"))
     let first = try Self.engine(folder.path, origin.port)
     let others = [
       try Self.engine(folder.path, origin.port, coalesces: false), try Self.engine(folder.path, origin.port),
@@ -252,10 +252,6 @@ import Testing
     var limits = NetworkRequest.Timeouts()
     limits.total = time
     return limits
-  }
-
-  private static func cacheable(_ text: String) -> Answer {
-    .text(text).header("Cache-Control", "max-age=1000")
   }
 
   /// With a queue of its own, and a store that waits long for a process that is only slow.

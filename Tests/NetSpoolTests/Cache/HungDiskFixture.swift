@@ -73,9 +73,7 @@ func goesOn(
   if let disk { #expect(disk.isStopped, sourceLocation: sourceLocation) }
 }
 
-func cacheable(_ text: String) -> Answer {
-  .text(text).header("Cache-Control", "max-age=60")
-}
+func cacheable(_ text: String) -> Answer { .text(text).header("Cache-Control", "max-age=1000") }
 
 extension NetworkEngine {
   /// Asks for a path that redirects, and does something when the redirect is about to come.
