@@ -21,29 +21,18 @@ struct FreezingRefusalTests {
     }
   }
 
-  @Test func `bodies that can be read once only are refused`() async throws {
+  @Test func `bodies that are large or can be read once are refused, and streams for answers`() async throws {
+    let fixture = try FreezingFixture { $0.bodyBytesMax = 5 }
     try await fixture.live { engine in
-      let operation = engine.operation(path: "/letters", method: .post)
-      operation.setUploadStream(ScriptedUpload([.bytes([1])]))
-      operation.isFreezable = true
-      let error = await engine.end(of: operation).error
-      #expect(error?.code == .invalidRequest && error?.reason == "stream")
-      #expect(engine.frozenOperations.isEmpty && fixture.origin.requestCount == 0)
-    }
-  }
-
-  @Test func `answers cannot go to streams`() async throws {
-    try await fixture.live { engine in
-      let operation = engine.letter("/letters").addDownloadStream(MemoryDownloadStream())
-      let error = await engine.end(of: operation).error
-      #expect(error?.code == .invalidRequest && error?.reason == "streams")
-    }
-  }
-
-  @Test func `a large body is refused`() async throws {
-    let fixture = try FreezingFixture { $0.bodyBytesMax = 4 }
-    try await fixture.live { engine in
-      #expect(await engine.end(of: engine.letter("/letters", "hello")).code == .bodyTooLarge)
+      let once = engine.operation(path: "/letters", method: .post)
+      once.setUploadStream(ScriptedUpload([.bytes([1])]))
+      once.isFreezable = true
+      let streamed = engine.letter("/letters").addDownloadStream(MemoryDownloadStream())
+      for (operation, reason) in [(once, "stream"), (streamed, "streams")] {
+        let error = await engine.end(of: operation).error
+        #expect(error?.code == .invalidRequest && error?.reason == reason)
+      }
+      #expect(await engine.end(of: engine.letter("/letters", "hello!")).code == .bodyTooLarge)
       #expect(engine.frozenOperations.isEmpty && fixture.origin.requestCount == 0)
     }
   }
