@@ -233,8 +233,7 @@ import Testing
     try await withHouse { house in
       let origin = try ScriptedOrigin(starts: false)
       origin.on("/order", .text("taken"))
-      var freezing = FreezeConfiguration()
-      freezing.directory = house.folder.path + "/frozen"
+      var freezing = FreezeConfiguration(directory: house.folder.path + "/frozen")
       if asks { freezing.maySend = { _ in true } }
       func engine(_ configure: (inout NetworkEngine.Configuration) -> Void) throws -> NetworkEngine {
         let engine = try NetworkEngine(to: origin, on: house.queue, configure)

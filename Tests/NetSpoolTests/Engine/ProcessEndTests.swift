@@ -56,9 +56,7 @@ import Testing
     await #expect(processExitsWith: .exitCode(7)) {
       let folder = try TestFolder()
       let engine = try NetworkEngine(host: "127.0.0.1")
-      var freezing = FreezeConfiguration()
-      freezing.directory = folder.path
-      try engine.useFreezing(freezing)
+      try engine.useFreezing(FreezeConfiguration(directory: folder.path))
       usleep(UInt32.random(in: 0..<3_000))
       exitMidway(7)
     }

@@ -14,8 +14,7 @@ final class FreezingFixture: Sendable {
     folder = try TestFolder(in: TestFiles.fast)
     origin = try ScriptedOrigin()
     origin.on("/letters", .text("taken"))
-    var configuration = FreezeConfiguration()
-    configuration.directory = folder.path + "/frozen"
+    var configuration = FreezeConfiguration(directory: folder.path + "/frozen")
     // Tests do not wait for a second attempt.
     configuration.backoffBase = .zero
     change(&configuration)

@@ -21,9 +21,7 @@ struct FreezingLinkTests {
         configuration.queue = queue
         configuration.timeouts.connect = .seconds(2)
         let engine = try NetworkEngine(host: Neighbour.address, configuration: configuration)
-        var freezing = FreezeConfiguration()
-        freezing.directory = folder.path + "/frozen"
-        try engine.useFreezing(freezing)
+        try engine.useFreezing(FreezeConfiguration(directory: folder.path + "/frozen"))
         try await body(engine, neighbour)
         await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
       }

@@ -54,9 +54,7 @@ struct FreezingTests {
       configuration.tls.caFile = server.certificates.authority
       configuration.credentials = .clientCertificate(path: server.certificates.client)
       let engine = try NetworkEngine(host: "localhost", configuration: configuration)
-      var freezing = FreezeConfiguration()
-      freezing.directory = folder.path
-      try engine.useFreezing(freezing)
+      try engine.useFreezing(FreezeConfiguration(directory: folder.path))
       let operation = engine.letter("/seen")
       _ = await engine.freeze(operation)
       // It has been tried, and waits
