@@ -87,7 +87,7 @@ import Testing
       let cancelled = second.start("/a")
       let patient = second.start("/a")
       let hasty = second.operation(path: "/a")
-      hasty.timeouts = Self.total(.milliseconds(100))
+      hasty.timeouts = .total(.milliseconds(100))
       #expect(await second.end(of: hasty).code == .timedOut)
       cancelled.cancel()
       #expect(await cancelled.end().code == .cancelled)
@@ -246,12 +246,6 @@ import Testing
     let origin = try ScriptedOrigin()
     try await body(engine(folder.path, origin.port), engine(folder.path, origin.port), origin)
     _ = folder
-  }
-
-  private static func total(_ time: Duration) -> NetworkRequest.Timeouts {
-    var limits = NetworkRequest.Timeouts()
-    limits.total = time
-    return limits
   }
 
   /// With a queue of its own, and a store that waits long for a process that is only slow.

@@ -45,11 +45,11 @@ struct CacheStreamTests {
   }
 
   @Test func `what plays is not waiting: the limit for waiting does not end it`() async throws {
-    try await withPlaying(queueDeadline: 0.05) { engine, operation, calls in
+    try await withPlaying(queueDeadline: .milliseconds(50)) { engine, operation, calls in
       // Another one that waits no longer than that proves that the time is over.
       engine.configuration.queue.isSuspended = true
       let other = engine.operation(path: "/other")
-      other.timeouts = .queueDeadline(0.1)
+      other.timeouts = .queueDeadline(.milliseconds(100))
       #expect(await engine.end(of: other).code == .timedOut)
       #expect(operation.state != .finished)
       operation.cancel()
@@ -191,7 +191,7 @@ struct CacheStreamTests {
 
   /// With an operation whose stored body waits for a stream that takes nothing.
   private func withPlaying(
-    queueDeadline: Double? = nil,
+    queueDeadline: Duration? = nil,
     _ body: (NetworkEngine, NetworkOperation, Journal<String>) async throws -> Void
   ) async throws {
     try await withCache { engine, origin, _ in
@@ -229,13 +229,5 @@ private final class StuckStream: DownloadStream {
   func close(_ outcome: Result<Void, NetworkError>) {
     guard case .failure(let error) = outcome else { return calls.add("close") }
     calls.add("close \(error.code)")
-  }
-}
-
-extension NetworkRequest.Timeouts {
-  fileprivate static func queueDeadline(_ seconds: Double) -> NetworkRequest.Timeouts {
-    var timeouts = NetworkRequest.Timeouts()
-    timeouts.queueDeadline = .seconds(seconds)
-    return timeouts
   }
 }

@@ -116,10 +116,7 @@ import Testing
       let operations = (0..<20_000).map { _ in
         engine.operation(path: "/").configure {
           $0.coalesces = false
-          if kind == "deadline" {
-            $0.timeouts = NetworkRequest.Timeouts()
-            $0.timeouts.queueDeadline = .seconds(2)
-          }
+          if kind == "deadline" { $0.timeouts = .queueDeadline(.seconds(2)) }
         }
       }
       engine.enqueue(operations)
@@ -212,11 +209,9 @@ import Testing
       try await withFullPipes(2) { pipes in
         origin.on("/body", .pattern(3 << 20))
         let patient = engine.operation(path: "/body").addDownloadStream(DescriptorDownloadStream(pipes[0]))
-        var limits = NetworkRequest.Timeouts()
-        limits.total = .milliseconds(300)
         let hasty = engine.operation(path: "/body", parameters: ["n": "1"])
           .addDownloadStream(DescriptorDownloadStream(pipes[1]))
-        hasty.timeouts = limits
+        hasty.timeouts = .total(.milliseconds(300))
         engine.enqueue(patient)
         let ending = await engine.end(of: hasty)
         #expect(ending.code == .timedOut && ending.reason == "total")
@@ -330,14 +325,6 @@ import Testing
       engine.cancelAll()
       for operation in patient { #expect(await operation.end().code == .cancelled) }
     }
-  }
-}
-
-extension NetworkRequest.Timeouts {
-  fileprivate static func total(_ time: Duration) -> Self {
-    var timeouts = Self()
-    timeouts.total = time
-    return timeouts
   }
 }
 

@@ -93,8 +93,7 @@ import Testing
         close(pipe.write)
       }
       let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(pipe.write))
-      operation.configure { $0.timeouts = NetworkRequest.Timeouts() }
-      operation.configure { $0.timeouts.total = Self.limit }
+      operation.timeouts = .total(Self.limit)
       let ending = await engine.end(of: operation, within: Self.limit + .milliseconds(100))
       #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
     }

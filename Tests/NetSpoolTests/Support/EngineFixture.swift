@@ -176,6 +176,20 @@ extension NetworkEngine {
 }
 
 extension NetworkRequest.Timeouts {
+  /// The usual limits but for this one.
+  static func total(_ time: Duration) -> Self {
+    var limits = Self()
+    limits.total = time
+    return limits
+  }
+
+  /// The same.
+  static func queueDeadline(_ time: Duration) -> Self {
+    var limits = Self()
+    limits.queueDeadline = time
+    return limits
+  }
+
   /// Where a sanitizer or other work holds a test up between two of its steps, time is not what it tests.
   static var patient: Self {
     Self(connect: .seconds(600), headers: .seconds(600), stall: .seconds(600), total: .seconds(600))

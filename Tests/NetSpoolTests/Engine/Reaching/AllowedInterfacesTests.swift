@@ -31,8 +31,7 @@ struct AllowedInterfacesTests {
       #expect(await limited.settledReachability() == .noRoute)
       let waiting = limited.start("/")
       let late = limited.operation(path: "/late")
-      late.timeouts = .init()
-      late.timeouts.queueDeadline = .milliseconds(200)
+      late.timeouts = .queueDeadline(.milliseconds(200))
       let error = await limited.end(of: late).error
       #expect(error?.code == .offline && error?.reason == "allowedInterfaces" && error?.isRetrySafe == true)
       #expect(await other.get("/").end().text == "ok")

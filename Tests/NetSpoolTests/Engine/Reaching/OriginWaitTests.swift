@@ -30,8 +30,7 @@ struct OriginWaitTests {
       origin.stop()
       let operation = engine.operation(path: "a").configure {
         $0.waitsForOrigin = true
-        $0.timeouts = NetworkRequest.Timeouts()
-        $0.timeouts.queueDeadline = .milliseconds(300)
+        $0.timeouts = .queueDeadline(.milliseconds(300))
       }
       let ending = await engine.end(of: operation)
       #expect(ending.code == .timedOut && ending.reason == "queueDeadline")
