@@ -41,9 +41,7 @@ import Testing
       let origin = try ScriptedOrigin()
       origin.fallback(.text("ok"))
       for _ in 0..<3 {
-        var configuration = NetworkEngine.Configuration()
-        configuration.queue = try NetworkQueue()
-        let engine = try NetworkEngine(configuration: configuration)
+        let engine = try NetworkEngine(on: NetworkQueue())
         let answer = try engine.wait(for: engine.operation(url: origin.url("/")))
         precondition(answer.text == "ok")
       }
@@ -71,9 +69,7 @@ import Testing
       }
       let origin = try ScriptedOrigin()
       origin.fallback(.text("ok"))
-      var configuration = NetworkEngine.Configuration()
-      configuration.delivery = .loopThread
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: .shared) { $0.delivery = .loopThread }
       let isInside = Latch()
       let operation = engine.operation(url: origin.url("/"))
       operation.onCompletion { _ in
@@ -132,9 +128,7 @@ import Testing
     await #expect(processExitsWith: .exitCode(7)) {
       let origin = try ScriptedOrigin()
       origin.fallback(.text("ok"))
-      var configuration = NetworkEngine.Configuration()
-      configuration.delivery = .loopThread
-      let engine = try NetworkEngine(configuration: configuration)
+      let engine = try NetworkEngine(on: .shared) { $0.delivery = .loopThread }
       let operation = engine.operation(url: origin.url("/"))
       operation.onCompletion { _ in exitMidway(7) }
       engine.enqueue(operation)
