@@ -60,9 +60,7 @@ import Testing
     try await Self.withTwoQueues { first, second, origin in
       // Given an answer with `no-store`, whose body is not there yet
       let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\n"
-      origin.hold("/a", .raw([.text(head), .gate("body"), .text("alone")]))
-      let asking = first.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let asking = await first.held("/a", .raw([.text(head), .gate("body"), .text("alone")]), at: origin)
       let waiting = (0..<3).map { _ in second.start("/a") }
       await second.settle()
       #expect(origin.hits("/a") == 1)
@@ -80,9 +78,7 @@ import Testing
     async throws
   {
     try await Self.withTwoQueues { first, second, origin in
-      origin.hold("/a", cacheable("late"))
-      let asking = first.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let asking = await first.held("/a", cacheable("late"), at: origin)
       // When others want the same from another queue
       let cancelled = second.start("/a")
       let patient = second.start("/a")
@@ -107,9 +103,7 @@ import Testing
     try await Self.withTwoQueues { first, second, origin in
       for end in [{ $0.pause() }, { $0.cancel() }] as [(NetworkOperation) -> Void] {
         let path = "/\(origin.requestCount)"
-        origin.hold(path, cacheable("late"))
-        let asking = first.start(path)
-        #expect(await origin.waitForWaiting(path, 1))
+        let asking = await first.held(path, cacheable("late"), at: origin)
         let other = second.start(path)
         await second.settle()
         end(asking)
@@ -145,9 +139,7 @@ import Testing
 
   @Test func `a store that cannot be written holds up no request`() async throws {
     try await Self.withTwoQueues(folder) { first, second, origin in
-      origin.hold("/a", cacheable("late"))
-      let asking = first.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let asking = await first.held("/a", cacheable("late"), at: origin)
       let waiting = second.start("/a")
       await second.settle()
       // When a process has the lock of the writer, and is stopped

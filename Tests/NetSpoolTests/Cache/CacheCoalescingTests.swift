@@ -30,10 +30,7 @@ struct CacheCoalescingTests {
 
   @Test func `requests that want something else of the cache go alone`() async throws {
     try await withStale { engine, origin in
-      origin.hold("/a", .text("new"))
-      let asking = engine.start("/a")
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
+      let asking = await engine.held("/a", .text("new"), at: origin)
       #expect(await engine.fetch("/a", .preferCached).text == "old")
       #expect(await engine.fetch("/a", .onlyIfCached).text == "old")
       let reload = engine.operation(path: "/a")

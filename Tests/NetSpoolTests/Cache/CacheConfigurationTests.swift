@@ -74,9 +74,7 @@ struct CacheConfigurationTests {
   @Test func `turned on late, it holds what comes from then on`() async throws {
     let folder = try TestFolder()
     try await withEngine { engine, origin in
-      origin.hold("/a", .text("a").header("Cache-Control", "max-age=1000"))
-      let early = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let early = await engine.held("/a", .text("a").header("Cache-Control", "max-age=1000"), at: origin)
       try engine.useCache(.init(directory: folder.path))
       origin.release("/a")
       #expect(await early.end().response?.source == .network)

@@ -60,9 +60,7 @@ struct CacheRemovalTests {
 
   @Test(arguments: 0..<3) func `what is under way when it is removed is not stored`(way: Int) async throws {
     try await withFull { engine, origin in
-      origin.hold("/new")
-      let operation = engine.start("/new")
-      #expect(await origin.waitForWaiting("/new", 1))
+      let operation = await engine.held("/new", at: origin)
       switch way {
       case 0: engine.removeCached(url: origin.url("/new"))
       case 1: engine.removeCached(prefix: origin.url("/n"))

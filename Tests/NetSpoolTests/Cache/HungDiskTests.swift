@@ -82,9 +82,7 @@ struct HungDiskTests {
 
   @Test func `keeps the operation that enqueues, and none that comes later`() async throws {
     try await withStoppableDisk { engine, origin, disk, other in
-      origin.hold("/a", cacheable("a"))
-      let first = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let first = await engine.held("/a", cacheable("a"), at: origin)
       // Given a thread that looks, and waits for the disk
       disk.stop()
       let kept = engine.operation(path: "/kept")

@@ -259,10 +259,7 @@ struct CoalescingTests {
   @Test func `what is shared is as urgent as the most urgent who waits for it`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on(prefix: "/", .text("ok"))
-      origin.hold("/held")
-      let blocker = engine.start("/held")
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/held", 1))
+      let blocker = await engine.held("/held", at: origin)
       let low = engine.operation(path: "/shared")
       low.priority = .low
       engine.enqueue(low)

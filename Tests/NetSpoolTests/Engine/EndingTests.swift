@@ -35,9 +35,7 @@ struct EndingTests {
 
   @Test func `a tag that is set while an operation is under way counts`() async throws {
     try await withEngine { engine, origin in
-      origin.hold("/a")
-      let operation = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let operation = await engine.held("/a", at: origin)
       operation.tag = "album"
       engine.cancel(tag: "album")
       #expect(await operation.end().code == .cancelled)

@@ -49,9 +49,7 @@ struct ShutDownTests {
 
   @Test func `what runs may end until the deadline, and nothing new is taken`() async throws {
     try await withEngine { engine, origin in
-      origin.hold("/a", .text("in time"))
-      let running = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let running = await engine.held("/a", .text("in time"), at: origin)
       async let down: Void = blocking { engine.shutDownAndWait(deadline: .seconds(60)) }
       while await engine.end(of: engine.operation(path: "/new")).code != .engineClosed {}
       origin.release("/a")
@@ -62,9 +60,7 @@ struct ShutDownTests {
 
   @Test func `a shorter deadline may follow a longer one, and again, from several threads`() async throws {
     try await withEngine { engine, origin in
-      origin.hold("/a")
-      let running = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+      let running = await engine.held("/a", at: origin)
       async let patient: Void = blocking { engine.shutDownAndWait(deadline: .seconds(Int64.max)) }
       async let again: Void = blocking { engine.shutDownAndWait(deadline: .seconds(0)) }
       engine.shutDownAndWait(deadline: .seconds(0))

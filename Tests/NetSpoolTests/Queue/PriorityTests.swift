@@ -10,9 +10,7 @@ struct PriorityTests {
     var seen: [String] = []
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on(prefix: "/", .text("ok"))
-      origin.hold("/blocker")
-      let blocker = engine.start("/blocker")
-      #expect(await origin.waitForWaiting("/blocker", 1))
+      let blocker = await engine.held("/blocker", at: origin)
       var operations: [String: NetworkOperation] = [:]
       for (path, priority) in paths {
         let operation = engine.operation(path: path)

@@ -162,6 +162,25 @@ extension NetworkEngine {
     return operation
   }
 
+  /// The same, once the origin holds it.
+  func held(
+    _ path: String, at origin: ScriptedOrigin, sourceLocation: SourceLocation = #_sourceLocation
+  ) async -> NetworkOperation {
+    origin.hold(path)
+    let operation = start(path)
+    #expect(await origin.waitForWaiting(path, 1), sourceLocation: sourceLocation)
+    return operation
+  }
+
+  /// The same, which has this answer in the end.
+  func held(
+    _ path: String, _ answer: Answer, at origin: ScriptedOrigin,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async -> NetworkOperation {
+    origin.on(path, answer)
+    return await held(path, at: origin, sourceLocation: sourceLocation)
+  }
+
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
     // Twice: what the engine's own loop is handed first may be for another one.
