@@ -4,13 +4,8 @@ import Testing
 
 /// How much runs at once, seen at the origin.
 struct SizingTests {
-  private func enqueue(_ count: Int, _ engine: NetworkEngine, _ path: String = "/held", host: String? = nil)
-    -> [NetworkOperation]
-  {
-    (0..<count).map { number in
-      let operation = engine.start(engine.operation(path: path, parameters: ["n": "\(number)"]))
-      return operation
-    }
+  private func enqueue(_ count: Int, _ engine: NetworkEngine) -> [NetworkOperation] {
+    (0..<count).map { engine.start(engine.operation(path: "/held", parameters: ["n": "\($0)"])) }
   }
 
   @Test(arguments: [1, 3, 16]) func `a fixed width is what the origin sees, and no more`(width: Int)
@@ -55,8 +50,7 @@ struct SizingTests {
     try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
       origin.on(prefix: "/held", .text("ok"))
       origin.hold("/held")
-      let operations = (0..<40).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = enqueue(40, engine)
       // When the first round, six at once, has been answered.
       #expect(await origin.waitForWaiting("/held", 6))
       #expect(engine.configuration.queue.activity.running == 6)
