@@ -135,7 +135,7 @@ struct ParsedPart {
   var fileName: String? { value("; filename=\"") }
   var type: String? { value("Content-Type: ") }
 
-  static func parse(_ body: [UInt8], boundary: some StringProtocol) throws -> [ParsedPart] {
+  static func parse(_ body: [UInt8], boundary: String) throws -> [ParsedPart] {
     let boundary = Array("--\(boundary)".utf8)
     var parts: [ParsedPart] = []
     var rest = body[...]

@@ -9,7 +9,8 @@ struct MultipartUploadTests {
   static func parts(of request: RecordedRequest) throws -> [ParsedPart] {
     let (start, type) = ("multipart/form-data; boundary=", try #require(request.header("Content-Type")))
     #expect(type.hasPrefix(start))
-    return try ParsedPart.parse(request.body, boundary: type.dropFirst(start.count).filter { $0 != "\"" })
+    let boundary = String(type.dropFirst(start.count)).replacing("\"", with: "")
+    return try ParsedPart.parse(request.body, boundary: boundary)
   }
 
   @Test func `a get with a file becomes a post`() async throws {
