@@ -123,23 +123,18 @@ struct RequestTests {
   }
 
   @Test(arguments: [
-    ("X-A", "b\r\nX-Evil: 1"), ("X-A", "b\nX-Evil: 1"), ("X-A", "b\0c"), ("X-A\r\nX-Evil", "b"),
-    ("X A", "b"), ("", "b"), ("X:A", "b"), ("Content-Length", "5"), ("Transfer-Encoding", "chunked"),
-  ]) func `a header that would change the message is refused, and no byte is sent`(
-    name: String, value: String
+    ("GET", "X-A", "b\r\nX-Evil: 1"), ("GET", "X-A", "b\nX-Evil: 1"), ("GET", "X-A", "b\0c"),
+    ("GET", "X-A\r\nX-Evil", "b"), ("GET", "X A", "b"), ("GET", "", "b"), ("GET", "X:A", "b"),
+    ("GET", "Content-Length", "5"), ("GET", "Transfer-Encoding", "chunked"), ("G T", "X-A", "b"),
+    ("GET /evil HTTP/1.1\r\n\r\n", "X-A", "b"), ("", "X-A", "b"), ("CONNECT", "X-A", "b"),
+    ("GE\u{7F}T", "X-A", "b"), ("GÄT", "X-A", "b"),
+  ])
+  func `a header or a method that would change the message is refused, and no byte is sent`(
+    method: String, name: String, value: String
   ) async throws {
     try await withEngine { engine, origin in
-      let ending = await engine.end(of: engine.operation(path: "/a").addHeader(name, value))
-      #expect(ending.code == .invalidRequest)
-      #expect(origin.connectionCount == 0)
-    }
-  }
-
-  @Test(arguments: ["GET /evil HTTP/1.1\r\n\r\n", "G T", "", "CONNECT", "GE\u{7F}T", "GÄT"])
-  func `a method that is no token is refused, and no byte is sent`(method: String) async throws {
-    try await withEngine { engine, origin in
-      let ending = await engine.end(of: engine.operation(path: "/a", method: NetworkRequest.Method(method)))
-      #expect(ending.code == .invalidRequest)
+      let operation = engine.operation(path: "/a", method: NetworkRequest.Method(method))
+      #expect(await engine.end(of: operation.addHeader(name, value)).code == .invalidRequest)
       #expect(origin.connectionCount == 0)
     }
   }

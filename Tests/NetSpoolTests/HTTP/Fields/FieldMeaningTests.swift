@@ -16,7 +16,7 @@ import Testing
     "xapikey", "SessionID", "X-Session", "sid", "X-OTP", "X-Ticket", "X-Amz-Security-Token",
     "X-Goog-Signature",
     "Ocp-Apim-Subscription-Key", "X-Client-Pwd", "Private-Token", "UserCredential", "X-Vault-Token", "Key",
-    "theKEY",
+    "theKEY", "X-Auth-User", "Api-Key", "COOKIE", "X-CSRF-Token", "X-Hub-Signature",
   ]
 
   @Test(arguments: secrets) func `a secret is told by its words, in any spelling`(name: String) {

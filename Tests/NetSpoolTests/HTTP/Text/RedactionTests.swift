@@ -7,22 +7,11 @@ import Testing
 struct RedactionTests {
   private let redaction = Redaction(fields: FieldMeaning(secret: ["X-Tenant"]))
 
-  @Test(arguments: [
-    "authorization", "Proxy-Authorization", "COOKIE", "Set-Cookie", "X-Api-Key", "x-functions-key",
-    "X-CSRF-Token", "X-Auth-User", "X-Amz-Security-Token", "Api-Key", "Private-Token", "x-tenant",
-    "X-Hub-Signature",
-  ])
-  func `secret header fields are known in any case`(name: String) {
-    #expect(redaction.isSecret(header: name))
-    #expect(redaction.header(name: name, value: "hunter2") == "•••")
-  }
-
-  @Test(arguments: [
-    "Accept", "User-Agent", "Content-Type", "Idempotency-Key", "X-Request-Id", "Host", "ETag", "X-Keyboard",
-  ])
-  func `other fields stay readable`(name: String) {
-    #expect(!redaction.isSecret(header: name))
-    #expect(redaction.header(name: name, value: "a\tb\u{1B}") == "a\\tb\\u{1B}")
+  /// Which are secret, FieldMeaningTests say.
+  @Test(arguments: ["COOKIE": "•••", "x-tenant": "•••", "Host": "a\\tb\\u{1B}", "ETag": "a\\tb\\u{1B}"])
+  func `secret header fields are masked, others stay readable`(name: String, shown: String) {
+    #expect(redaction.isSecret(header: name) == (shown == "•••"))
+    #expect(redaction.header(name: name, value: "a\tb\u{1B}") == shown)
   }
 
   @Test(arguments: [
