@@ -16,10 +16,11 @@ import Testing
     "xapikey", "SessionID", "X-Session", "sid", "X-OTP", "X-Ticket", "X-Amz-Security-Token",
     "X-Goog-Signature",
     "Ocp-Apim-Subscription-Key", "X-Client-Pwd", "Private-Token", "UserCredential", "X-Vault-Token", "Key",
-    "theKEY", "X-Auth-User", "Api-Key", "COOKIE", "X-CSRF-Token", "X-Hub-Signature",
+    "theKEY",
   ]
 
-  @Test(arguments: secrets) func `a secret is told by its words, in any spelling`(name: String) {
+  @Test(arguments: secrets + ["X-Auth-User", "Api-Key", "COOKIE", "X-CSRF-Token", "X-Hub-Signature"])
+  func `a secret is told by its words, in any spelling`(name: String) {
     #expect(standard.isSecret(name))
   }
 
