@@ -7,11 +7,9 @@ import Testing
   @Test func `every post option is understood`() throws {
     let options = try PostCommand.parse([
       "http://h/", "--method", "PUT", "--form", "k=v", "--form", "f=@\"a;b.txt\";type=text/plain", "-o",
-      "out",
-      "-v",
-      "--header", "A: b", "--idempotency-key", "k", "--freeze", "--detach", "--frozen-store", "d", "--lane",
-      "l",
-      "--dedupe", "e", "--tag", "t", "--expires", "7d", "--json-output", "--timeout", "5s",
+      "out", "-v", "--header", "A: b", "--idempotency-key", "k", "--freeze", "--detach", "--frozen-store",
+      "d", "--lane", "l", "--dedupe", "e", "--tag", "t", "--expires", "7d", "--json-output", "--timeout",
+      "5s",
     ])
     #expect(options.words.method == "PUT")
     #expect(options.body.form.map(\.content) == [.text("v"), .file("a;b.txt", type: "text/plain")])

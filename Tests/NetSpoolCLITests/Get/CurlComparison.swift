@@ -134,9 +134,8 @@ struct CurlComparison {
   }
 
   private static let fields = [
-    "Content-Type", "Authorization", "Proxy-Authorization", "Cookie", "Range", "Referer", "X-Test", "X-Empty",
-    "X-One",
-    "X-Two", "If-Modified-Since", "If-Unmodified-Since", "Accept", "Host",
+    "Content-Type", "Authorization", "Proxy-Authorization", "Cookie", "Range", "Referer", "X-Test",
+    "X-Empty", "X-One", "X-Two", "If-Modified-Since", "If-Unmodified-Since", "Accept", "Host",
   ]
 
   /// Method, target, fields and body. A boundary is drawn anew each time, as is what a Digest is made of.

@@ -58,9 +58,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "--digest", "--ntlm", "--password-file f", "-u a:b --digest --ntlm",
-    "-u a:b --password-file f",
-    "-u a", "--aws-sigv4 aws:amz:r:s", "-u a:b --aws-sigv4 aws", "-u a:b --aws-sigv4 osc:osc:r:s",
+    "--digest", "--ntlm", "--password-file f", "-u a:b --digest --ntlm", "-u a:b --password-file f", "-u a",
+    "--aws-sigv4 aws:amz:r:s", "-u a:b --aws-sigv4 aws", "-u a:b --aws-sigv4 osc:osc:r:s",
     "-u a:b --aws-sigv4 aws:amz::s", "-u a:b --aws-sigv4 aws:amz:r:s --digest", "-u a:b --aws-sigv4 aws:amz",
     "-u a:b --aws-sigv4 aws:amz:r",
   ]) func `wrong command lines are usage errors`(_ words: String) throws {

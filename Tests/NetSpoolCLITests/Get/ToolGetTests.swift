@@ -158,11 +158,10 @@ import Testing
   }
 
   @Test(arguments: [
-    "--help", "fetch --help", "help get",
-    "-h", "fetch -h", "get -h", "post -h", "frozen -h", "frozen list -h", "frozen show -h", "frozen thaw -h",
-    "frozen revive -h", "frozen drop -h", "cache -h", "cache stats -h", "cache empty -h", "cache remove -h",
-    "demo -h",
-    "doctor -h", "report -h", "report merge -h", "schema -h",
+    "--help", "fetch --help", "help get", "-h", "fetch -h", "get -h", "post -h", "frozen -h",
+    "frozen list -h", "frozen show -h", "frozen thaw -h", "frozen revive -h", "frozen drop -h", "cache -h",
+    "cache stats -h", "cache empty -h", "cache remove -h", "demo -h", "doctor -h", "report -h",
+    "report merge -h", "schema -h",
   ])
   func `every command has help`(words: String) throws {
     let end = try Tool.run(words.split(separator: " ").map(String.init))

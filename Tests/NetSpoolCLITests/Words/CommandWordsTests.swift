@@ -10,13 +10,12 @@ import Testing
   @Test(
     arguments: [
       ("get -sSLo out u", "get -s -S -L --output=out --url=u"),
-      ("get -XPOST u", "get --request=POST --url=u"),
-      ("get -C - u", "get --continue-at=- --url=u"), ("get -r -500 u", "get --range=-500 --url=u"),
-      ("get -o", "get --output"), ("get --output", "get --output"),
-      ("get -H A:b -- -x", "get --header=A:b --url=-x"), ("fetch -- -x", "fetch -- -x"),
-      ("get --max-time 5 u", "get --max-time=5 --url=u"), ("get - u", "get --url=- --url=u"),
-      ("fetch -h", "fetch -h"),
-      ("cache stats -sS", "cache stats -sS"), ("fetch l --json -o x", "fetch l --json --output=x"), ("", ""),
+      ("get -XPOST u", "get --request=POST --url=u"), ("get -C - u", "get --continue-at=- --url=u"),
+      ("get -r -500 u", "get --range=-500 --url=u"), ("get -o", "get --output"),
+      ("get --output", "get --output"), ("get -H A:b -- -x", "get --header=A:b --url=-x"),
+      ("fetch -- -x", "fetch -- -x"), ("get --max-time 5 u", "get --max-time=5 --url=u"),
+      ("get - u", "get --url=- --url=u"), ("fetch -h", "fetch -h"), ("cache stats -sS", "cache stats -sS"),
+      ("fetch l --json -o x", "fetch l --json --output=x"), ("", ""),
     ])
   func `short options and values are written out`(line: String, canonical: String) {
     let words = line.split(separator: " ").map(String.init)
@@ -186,11 +185,10 @@ import Testing
     arguments: [
       ("attachment; filename=a.txt", "a.txt"), ("attachment; filename=\"a b.txt\"; x=y", "a b.txt"),
       ("Attachment; FileName=\"../../etc/passwd\"", "passwd"),
-      ("attachment; filename=\"\\\"q\\\"\"", "\"q\""),
-      ("attachment; filename=C:\\dir\\a.txt", "a.txt"), ("attachment", nil),
-      ("attachment; filename=\"\"", nil),
-      ("attachment; filename=..", "_"), ("attachment; filename=\"-rf\"", "_rf"),
-      ("attachment; filename=a b.txt ; x=y", "a b.txt"), ("attachment; filename=\"a;b.txt\"", "a;b.txt"),
+      ("attachment; filename=\"\\\"q\\\"\"", "\"q\""), ("attachment; filename=C:\\dir\\a.txt", "a.txt"),
+      ("attachment", nil), ("attachment; filename=\"\"", nil), ("attachment; filename=..", "_"),
+      ("attachment; filename=\"-rf\"", "_rf"), ("attachment; filename=a b.txt ; x=y", "a b.txt"),
+      ("attachment; filename=\"a;b.txt\"", "a;b.txt"),
       ("attachment; x=\"filename=no\"; filename=yes", "yes"), ("attachment; notfilename=no", nil),
       ("attachment; xfilename=no; filename=yes", "yes"), ("filename=a.txt", "a.txt"),
       ("attachment; filename='a b.txt'", "'a b.txt'"),

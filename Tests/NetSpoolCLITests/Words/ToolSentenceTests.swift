@@ -28,8 +28,7 @@ import Testing
       ("--file nope {u}/", 74, "cannot open nope:"), ("--data-binary @nope {u}/", 74, "cannot open nope:"),
       ("-o nodir/x {u}/", 74, "cannot write nodir/x: No such file or directory; --create-dirs"),
       ("-d abc -H Content-Length:3 {u}/", 64, "leave them out of --header"),
-      ("http://127.0.0.1:1/", 1, "nobody listens there"),
-      ("{u}/away", 1, "cannot connect to localhost:1:"),
+      ("http://127.0.0.1:1/", 1, "nobody listens there"), ("{u}/away", 1, "cannot connect to localhost:1:"),
       ("http://nothing.invalid/", 1, "there is no such host: look at its name"),
       ("http://u:pass#x@127.0.0.1/", 64, "written %2F, %3F and %23"),
       ("-k {s}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
@@ -37,9 +36,8 @@ import Testing
       ("-u a:b http://x.invalid/", 64, "or with --in-clear"),
       ("-X PUT -d a=b {u}/found", 1, "--no-location shows"),
       ("--resolve *:80:127.0.0.1 {u}/", 64, "a host of '*'"), ("--cacert . {u}/", 64, "--cacert or"),
-      ("-C 3 -o out {u}/", 74, ": the server does not send the rest"),
-      ("--loc {u}/", 64, "'--location'"), ("-K nope {u}/", 74, "cannot open nope"),
-      ("--connect-to a:1:b {u}/", 64, "--connect-to is 'host1"),
+      ("-C 3 -o out {u}/", 74, ": the server does not send the rest"), ("--loc {u}/", 64, "'--location'"),
+      ("-K nope {u}/", 74, "cannot open nope"), ("--connect-to a:1:b {u}/", 64, "--connect-to is 'host1"),
       ("-6 {u}/", 1, "cannot connect to 127.0.0.1"),
       ("--location-trusted {u}/", 64, "--location-trusted is not here"),
       ("-C - -O -J {u}/", 64, "--remote-header-name"), ("-C - -i -o out {u}/", 64, "--include"),
@@ -200,8 +198,7 @@ import Testing
   @Test func `completions know which words are files`() {
     let files = [
       "output", "results", "failed", "har", "cookie", "cookie-jar", "dump-header", "upload-file", "file",
-      "cacert", "cert",
-      "key", "unix-socket", "password-file", "netrc-file", "time-cond",
+      "cacert", "cert", "key", "unix-socket", "password-file", "netrc-file", "time-cond",
     ]
     let lines = NetSpoolTool.completionScript(for: .fish).split(separator: "\n")
     for name in files + ["output-dir", "capath", "frozen-store", "cache"] {

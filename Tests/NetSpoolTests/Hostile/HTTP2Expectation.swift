@@ -97,9 +97,8 @@ extension HTTP2Expectation {
   private static let resets: [Self] =
     [
       "no_error", "protocol_error", "internal_error", "flow_control_error", "settings_timeout",
-      "stream_closed",
-      "frame_size_error", "cancel", "compression_error", "connect_error", "enhance_your_calm",
-      "inadequate_security", "unknown",
+      "stream_closed", "frame_size_error", "cancel", "compression_error", "connect_error",
+      "enhance_your_calm", "inadequate_security", "unknown",
     ].map { .bad("rst_\($0)") } + [
       // Not processed, so it is sent again; not for ever.
       .bad("rst_refused_stream", requests: 3), .ok("rst_refused_once", requests: 2),

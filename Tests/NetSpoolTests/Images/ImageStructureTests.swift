@@ -132,8 +132,7 @@ struct ImageStructureTests {
     ([639, 1, 479, 1, 0, 1, 0, 1], 639, 479), ([1279, 2, 3, 2, 0, 1, 0, 1], 640, 2),
     ([9_000, 1, 479, 1, 0, 1, 0, 1], 640, 479), ([639, 0, 479, 1, 0, 1, 0, 1], 640, 480),
     ([0, 1, 479, 1, 0, 1, 0, 1], 640, 480), ([1, 4, 479, 1, 0, 1, 0, 1], 640, 480),
-    ([639, 1, 479, 1], 640, 480),
-    ([0xFFFF_FFFF, 1, 0xFFFF_FFFF, 0xFFFF_FFFF, 0, 1, 0, 1], 640, 1),
+    ([639, 1, 479, 1], 640, 480), ([0xFFFF_FFFF, 1, 0xFFFF_FFFF, 0xFFFF_FFFF, 0, 1, 0, 1], 640, 1),
   ]) func `shows what a HEIF file leaves of itself`(_ crop: [Int], _ width: Int, _ height: Int) {
     let file = ImageFixture.with(ImageFixture.oneItem(["heic"])) { file in
       file.crop = crop

@@ -108,10 +108,9 @@ import Testing
       (.connectFailed, "refused", .refused), (.connectFailed, "unreachable", .unreached),
       (.timedOut, "connect", .unreached), (.timedOut, "headers", .silent), (.timedOut, "total", .silent),
       (.timedOut, "queueDeadline", nil), (.timedOut, "reader", nil), (.tlsRejected, "expired", .rejected),
-      (.connectionLost, nil, .lost),
-      (.proxyFailed, "connect", .unreached), (.cancelled, nil, nil), (.engineClosed, nil, nil),
-      (.sinkFailed, "stream 0", nil), (.uploadSourceFailed, nil, nil), (.offline, nil, nil),
-      (.tooManyOpenFiles, nil, nil),
+      (.connectionLost, nil, .lost), (.proxyFailed, "connect", .unreached), (.cancelled, nil, nil),
+      (.engineClosed, nil, nil), (.sinkFailed, "stream 0", nil), (.uploadSourceFailed, nil, nil),
+      (.offline, nil, nil), (.tooManyOpenFiles, nil, nil),
     ] as [(NetworkError.Code, String?, OriginEvidence?)])
   func `failures are evidence or not`(
     _ code: NetworkError.Code, _ reason: String?, _ evidence: OriginEvidence?

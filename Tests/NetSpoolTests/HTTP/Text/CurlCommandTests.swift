@@ -149,9 +149,8 @@ struct CurlCommandTests {
 
   private static let hostilePieces = [
     "'", "\"", "\\", "$(echo x)", "`echo x`", ";", "|", "&", "\n", "\t", " ", "!", "*", "?", "~", "#",
-    "$HOME", "<", ">",
-    "-o", "é", "Ё", "\u{85}", "😀", "\u{301}", "{a,b}", "[1-3]", "%s", "%", "'\\''", "=", "@", "\\n", "${IFS}",
-    "\u{FFFD}",
+    "$HOME", "<", ">", "-o", "é", "Ё", "\u{85}", "😀", "\u{301}", "{a,b}", "[1-3]", "%s", "%", "'\\''", "=",
+    "@", "\\n", "${IFS}", "\u{FFFD}",
   ]
 
   private static func hostileText(_ numbers: inout SplitMix64, lineEnds: Bool = true) -> String {

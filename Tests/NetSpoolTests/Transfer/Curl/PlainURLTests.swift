@@ -23,9 +23,8 @@ struct PlainURLTests {
 
   @Test(arguments: [
     ("http://a/b", true), ("http://a/", true), ("http://a", false), ("http://ab/c", false),
-    ("http://a:80/c", false),
-    ("http://a.b/c", false), ("http://a@b/c", false), ("http://b/c", false), ("http://a?b/", false),
-    ("http://a/../b", false), ("http://a/b c", false), ("", false),
+    ("http://a:80/c", false), ("http://a.b/c", false), ("http://a@b/c", false), ("http://b/c", false),
+    ("http://a?b/", false), ("http://a/../b", false), ("http://a/b c", false), ("", false),
   ]) func `a connection that goes on from a known origin is told by its beginning`(url: String, goesOn: Bool)
   {
     #expect(PlainURL.goesOn(url, from: "http://a") == goesOn)

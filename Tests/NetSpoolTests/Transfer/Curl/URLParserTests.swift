@@ -36,8 +36,7 @@ struct URLParserTests {
 
   @Test(arguments: [
     ("//g", "http://g/"), ("//g:80?x", "http://g/?x"), ("https://h/../i", "https://h/i"),
-    ("HTTP:/h", "http://h/"),
-    ("http:///h/i", "http://h/i"),
+    ("HTTP:/h", "http://h/"), ("http:///h/i", "http://h/i"),
   ]) func `a reference may lead to another host`(reference: String, url: String) throws {
     #expect(try URLParser.parse(reference, relativeTo: "http://a/b").pieces.text == url)
   }
@@ -45,12 +44,10 @@ struct URLParserTests {
   @Test(arguments: [
     ("http://a/b?", "http://a/b?"), ("http://a?", "http://a/?"), ("http://a/%2e%2E/b", "http://a/b"),
     ("http://a/b/.%2e/%2E/c?%2e/..", "http://a/c?%2e/.."),
-    ("http://a/%2e%2ex/%7e%2f", "http://a/%2e%2ex/%7e%2f"),
-    ("http://a/\"<>\\^`{|}", "http://a/\"<>\\^`{|}"), ("http://a//../b/.", "http://a/b/"),
-    ("http://a/ü?ö", "http://a/%C3%BC?%C3%B6"), ("http://a:/", "http://a/"),
-    ("http://a:00081/", "http://a:81/"),
-    ("http://A%42.C/", "http://ab.c/"), ("http://1.2/", "http://1.0.0.2/"),
-    ("http://017.0x1.256/", "http://15.1.1.0/"),
+    ("http://a/%2e%2ex/%7e%2f", "http://a/%2e%2ex/%7e%2f"), ("http://a/\"<>\\^`{|}", "http://a/\"<>\\^`{|}"),
+    ("http://a//../b/.", "http://a/b/"), ("http://a/ü?ö", "http://a/%C3%BC?%C3%B6"),
+    ("http://a:/", "http://a/"), ("http://a:00081/", "http://a:81/"), ("http://A%42.C/", "http://ab.c/"),
+    ("http://1.2/", "http://1.0.0.2/"), ("http://017.0x1.256/", "http://15.1.1.0/"),
     ("http://4294967295/", "http://255.255.255.255/"), ("http://[0:0::1]:80/", "http://[::1]/"),
     ("http://[::FFFF:1.2.3.4]/", "http://[::ffff:1.2.3.4]/"),
     ("http://[FE80::1%25Eth0]/", "http://[fe80::1%25Eth0]/"),
@@ -72,8 +69,7 @@ struct URLParserTests {
   @Test(
     arguments: [
       ("http://u:p@a/", "u", "p"), ("http://u@a/", "u", nil), ("http://@a/", "", nil),
-      ("http://u%40x:p%3Aq@a/", "u@x", "p:q"),
-      ("http://u:p:q@a/", "u", "p:q"), ("http://a/u:p@b", nil, nil),
+      ("http://u%40x:p%3Aq@a/", "u@x", "p:q"), ("http://u:p:q@a/", "u", "p:q"), ("http://a/u:p@b", nil, nil),
     ] as [(String, String?, String?)])
   func `a user name is taken aside`(text: String, user: String?, password: String?) throws {
     let url = try URLParser.parse(text)
