@@ -144,8 +144,7 @@ struct ConnectionWayTests {
     #expect(reason { $0.unixSocket = "" } == "unixSocket")
     #expect(reason { $0.unixSocket = String(repeating: "a", count: 108) } == "unixSocket")
     #expect(reason { $0.connectionAgeMax = .milliseconds(999) } == "connectionAgeMax")
-    #expect(
-      reason { ($0.unixSocket, $0.egress) = ("/a", .publicOnly) } == "egress with a Unix socket")
+    #expect(reason { ($0.unixSocket, $0.egress) = ("/a", .publicOnly) } == "egress with a Unix socket")
     #expect(
       reason {
         $0.unixSocket = "/a"
