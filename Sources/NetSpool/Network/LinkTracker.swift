@@ -60,8 +60,6 @@ struct LinkTracker: Sendable {
   /// The tables should be read out again, when there is time.
   private(set) var wantsReading = false
 
-  init() {}
-
   /// The state that is known; nil until the first reading has ended. Where the kernel does not tell, `assumed`.
   var state: LinkState? { isBlind ? .assumed : known?.state }
 
@@ -151,8 +149,6 @@ struct LinkDamper: Sendable {
   /// When to look again; nil when nothing is held back.
   private(set) var deadline: Int64?
   private var latest: LinkState?
-
-  init() {}
 
   /// The link is like this now. The first state counts at once.
   mutating func observe(_ state: LinkState, now: Int64) {

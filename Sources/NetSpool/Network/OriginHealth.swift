@@ -27,8 +27,6 @@ struct OriginHealth: Sendable {
   private var lastAnswer: Int64?
   private var lastFailure: Int64?
 
-  init() {}
-
   var state: State { isDown ? .down : isDegraded || needsAnswer ? .degraded : .reachable }
 
   /// Without traffic the engine would not find out how the origin is.
@@ -167,8 +165,6 @@ struct ProbeBackoff: Sendable, Equatable {
   static let spanMax = 30.0
 
   private var failed = 0
-
-  init() {}
 
   /// Seconds until the next look.
   /// - Parameter random: evenly distributed in 0..<1.

@@ -13,8 +13,6 @@ struct RouteTable: Equatable, Sendable {
   /// Some were not kept.
   private var isPartial = false
 
-  init() {}
-
   /// True when something may have changed that no message tells.
   mutating func apply(_ content: NetlinkMessage.Content) -> Bool {
     switch content {

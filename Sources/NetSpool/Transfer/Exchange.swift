@@ -142,9 +142,6 @@ struct Exchange {
   var reportedBytes: Int64 = 0
   var reportedSent: Int64 = 0
 
-  /// None is under way.
-  init() {}
-
   /// What is known when it begins, besides its plan.
   mutating func begin(for owner: AnyObject, fanout: SinkFanout?, now: Microseconds) {
     self.owner = owner
@@ -213,8 +210,6 @@ struct TransferStateMachine: Sendable {
   private(set) var failure: NetworkError?
   private(set) var bodyBytes: Int64 = 0
   private var bytesMax = Int64.max
-
-  init() {}
 
   @discardableResult
   mutating func handle(_ event: Event) -> Action {

@@ -107,8 +107,6 @@ enum AuthenticationDecision: Sendable, Hashable {
     /// The provider has been asked for this operation.
     var asked = false
 
-    init() {}
-
     /// Another place may put another challenge; the provider is still asked once.
     mutating func beginAnew() {
       basic = false

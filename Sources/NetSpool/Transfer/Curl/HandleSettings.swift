@@ -26,8 +26,6 @@ struct HandleSettings: Sendable {
   /// The credential that its connections are bound to: they serve no other. 0: none.
   var connectionIdentity: UInt64 = 0
 
-  init() {}
-
   /// Connections are no engine's but this one's, whatever its reach: they go with its cookies, were opened with a password
   /// that others may not know, or speak what others may not.
   var needsOwnConnections: Bool {
@@ -137,8 +135,6 @@ struct TLSSettings: Sendable, Hashable {
   var verifies = true
   /// A certificate that names its host only in its subject is refused (RFC 9110 section 4.3.4).
   var requiresAlternativeName = false
-
-  init() {}
 
   /// Without verification no authorities are needed, and libcurl shall read none.
   private var trusted: TrustStore { verifies ? trust : .files(bundle: nil, folder: nil) }

@@ -33,8 +33,6 @@ struct ChunkedBody: Sendable {
   private var extensionBytes = 0
   private var line: [UInt8] = []
 
-  init() {}
-
   /// The blank line behind the last chunk has come.
   var isEnded: Bool { state == .ended }
 

@@ -10,8 +10,6 @@ struct Framing: Sendable, Hashable {
   private(set) var hasContentEncoding = false
   private(set) var hasLocation = false
 
-  init() {}
-
   /// Looks at one field. Answers true if it decides where the body ends; throws `ambiguousFraming`.
   @inline(__always)
   mutating func note(

@@ -150,8 +150,6 @@ struct HeaderLimits: Sendable, Hashable {
   var trailerBytesMax = 64 * 1024
   /// Informational (1xx) heads before the final one; 32.
   var informationalMax = 32
-
-  init() {}
 }
 
 /// The status line and the blank line: where a head begins and ends.

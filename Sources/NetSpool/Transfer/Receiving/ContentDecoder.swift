@@ -198,8 +198,6 @@ struct DecodingLimits: Sendable, Hashable {
   /// 256 MiB: more decoded bytes are refused at any ratio.
   var decodedBytesMax: Int64 = 256 << 20
 
-  init() {}
-
   /// Throws `decompressionLimit(absolute)` or `(ratio)`.
   func check(decoded: Int64, received: Int64) throws(NetworkError) {
     if decoded > decodedBytesMax { throw Self.failure("absolute") }

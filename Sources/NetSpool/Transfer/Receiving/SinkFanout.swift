@@ -14,8 +14,6 @@ final class SinkFanout {
   /// No backlog is full any more: a paused transfer may go on.
   var onRoom: () -> Void = {}
 
-  init() {}
-
   /// Ids are the caller's, to tell whose sink it is. A sink that fails has been ended when `onFailure`
   /// hears of it, perhaps in the middle of libcurl's work: it may only take note.
   func add(_ sink: any Sink, id: UInt64, onFailure: @escaping (SinkFailure) -> Void) {
