@@ -11,9 +11,6 @@ enum URLParser {
     var url = try URLReference(text)
     if let base { url = url.resolved(against: try URLReference(base)) }
     guard let scheme = url.scheme else { throw refused("no scheme") }
-    guard scheme == "http" || scheme == "https" else {
-      throw NetworkError(.invalidURL, cause: .scheme, reason: "scheme \(scheme) is not http or https")
-    }
     let authority = try URLAuthority(url.authority ?? [], isSecure: scheme == "https")
     let target = URLReference.withoutDots(url.path) + (url.query.map { [UInt8(ascii: "?")] + $0 } ?? [])
     let pieces = URLPieces(
@@ -173,13 +170,10 @@ struct URLAuthority {
     let zone = try zone(whole.dropFirst(text.count))
     let address = String(decoding: text, as: UTF8.self)
     var bytes = in6_addr()
-    guard unsafe inet_pton(AF_INET6, address, &bytes) == 1 else {
-      throw URLParser.refused("not an IPv6 address between the brackets")
-    }
     var shortest = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-    guard unsafe inet_ntop(AF_INET6, &bytes, &shortest, socklen_t(shortest.count)) != nil else {
-      throw URLParser.refused("not an IPv6 address between the brackets")
-    }
+    guard unsafe inet_pton(AF_INET6, address, &bytes) == 1,
+      unsafe inet_ntop(AF_INET6, &bytes, &shortest, socklen_t(shortest.count)) != nil
+    else { throw URLParser.refused("not an IPv6 address between the brackets") }
     let canonical = shortest.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     return "[" + String(decoding: canonical, as: UTF8.self) + zone + "]"
   }
