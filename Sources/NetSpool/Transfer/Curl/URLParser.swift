@@ -223,7 +223,7 @@ struct URLReference {
   }
 
   /// RFC 3986 section 3.1: what comes before a colon, when it is a letter and letters, digits, `+`, `-`, `.`.
-  private static func takeScheme(_ rest: inout ArraySlice<UInt8>) -> String? {
+  static func takeScheme(_ rest: inout ArraySlice<UInt8>) -> String? {
     guard let first = rest.first, first.isASCIILetter else { return nil }
     let name = rest.prefix { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
     guard name.endIndex < rest.endIndex, rest[name.endIndex] == UInt8(ascii: ":") else { return nil }

@@ -49,12 +49,7 @@ enum RedirectDecision {
       dropsContentFields: becomesGet)
   }
 
-  static func isFollowed(_ status: Int) -> Bool {
-    switch status {
-    case 301, 302, 303, 307, 308: true
-    default: false
-    }
-  }
+  private static func isFollowed(_ status: Int) -> Bool { 301...303 ~= status || 307...308 ~= status }
 
   /// RFC 9110 sections 15.4.2 to 15.4.4: 303 asks for the result by GET; POST turned into GET on 301 and
   /// 302 before the standard could forbid it, and only POST.
@@ -104,27 +99,20 @@ enum RedirectDecision {
 /// The method counts: a POST answered by 303 to its own URL is a common way to end a form, and asking
 /// that URL once by GET is not a cycle.
 struct RedirectHistory: Sendable {
-  private var visits: [Visit]
-
-  private struct Visit: Sendable, Equatable {
-    let method: Method
-    let url: URLPieces
-  }
+  private var visits: [(method: Method, url: URLPieces)]
 
   /// Begins with the request as the user made it.
-  init(method: Method, url: URLPieces) { visits = [Visit(method: method, url: url)] }
+  init(method: Method, url: URLPieces) { visits = [(method, url)] }
 
   /// Redirects followed so far.
   var hops: Int { visits.count - 1 }
 
   /// A list, not a set: it holds at most a dozen elements.
   func holds(method: Method, url: URLPieces) -> Bool {
-    visits.contains(Visit(method: method, url: url))
+    visits.contains { $0.method == method && $0.url == url }
   }
 
-  mutating func append(method: Method, url: URLPieces) {
-    visits.append(Visit(method: method, url: url))
-  }
+  mutating func append(method: Method, url: URLPieces) { visits.append((method, url)) }
 }
 
 /// The next request of a redirected operation.
@@ -167,22 +155,11 @@ enum LocationText {
     guard !value.contains(where: \.isControl), !holdsEncodedLineEnd(value) else {
       throw RedirectDecision.bad("control", status)
     }
-    if let scheme = scheme(of: value), scheme != "http", scheme != "https" {
+    var rest = value
+    if let scheme = URLReference.takeScheme(&rest), scheme != "http", scheme != "https" {
       throw RedirectDecision.refused(.scheme, status)
     }
     return Headers.reference(value)
-  }
-
-  /// The scheme in lower case, if the reference names one (RFC 3986 section 4.1).
-  static func scheme(of value: ArraySlice<UInt8>) -> String? {
-    guard let colon = value.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-    let scheme = value[..<colon]
-    guard let first = scheme.first, first.isASCIILetter, scheme.allSatisfy(isSchemeByte) else { return nil }
-    return String(decoding: scheme.map(\.asciiLowercased), as: UTF8.self)
-  }
-
-  private static func isSchemeByte(_ byte: UInt8) -> Bool {
-    byte.isASCIILetter || byte.isASCIIDigit || byte == 0x2B || byte == 0x2D || byte == 0x2E
   }
 
   /// `%00`, `%0a` or `%0d` before the query: an attempt to split lines in a program that decodes it. In a query
