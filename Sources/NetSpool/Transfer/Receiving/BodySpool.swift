@@ -236,8 +236,7 @@ final class BodySpool: Sink {
 
   private func release() {
     forgetBeginning()
-    if let buffer = current { place.giveBack(buffer) }
-    current = nil
+    if let buffer = current.take() { place.giveBack(buffer) }
     writer?.giveUp()
   }
 

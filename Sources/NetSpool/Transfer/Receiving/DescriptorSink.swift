@@ -93,8 +93,7 @@ final class DescriptorSink: Sink {
   }
 
   func finish(_ failure: NetworkError?) throws(SinkFailure) -> SinkProgress {
-    cancelWait?()
-    cancelWait = nil
+    cancelWait.take()?()
     restoreFlags()
     ready = nil
     do {

@@ -169,8 +169,7 @@ extension FileSink {
   private func publish() {
     guard let background else { return state = .ended(nil) }
     state = .finishing
-    let last = current
-    current = nil
+    let last = current.take()
     let me = LoopReference(self)
     worker.run(on: lane, { background.finish(last) }) { [pool] result in
       if let last { pool.give(last) }
@@ -197,8 +196,7 @@ extension FileSink {
       return state = .ended(nil)
     }
     state = .finishing
-    let last = current
-    current = nil
+    let last = current.take()
     let me = LoopReference(self)
     worker.run(on: lane, { background.abandon(last) }) { [pool] in
       if let last { pool.give(last) }
@@ -215,14 +213,11 @@ extension FileSink {
 
   private func end(_ failure: SinkFailure?) {
     state = .ended(failure)
-    let ready = ready
-    self.ready = nil
-    ready?()
+    ready.take()?()
   }
 
   private func dropCurrent() {
-    if let current { pool.give(current) }
-    current = nil
+    if let last = current.take() { pool.give(last) }
   }
 }
 
@@ -274,14 +269,10 @@ final class FileSinkBackground: FileSinkWork {
     state = Mutex(State(digest: digests || expected != nil ? SHA256() : nil))
   }
 
-  /// Writes a buffer; after a failure, nothing any more.
   func write(_ buffer: AlignedBuffer) -> SinkFailure? {
-    state.withLock { state in
-      state.attempt { state throws(SinkFailure) in try add(buffer, to: &state) }
-    }
+    state.withLock { state in state.attempt { state throws(SinkFailure) in try add(buffer, to: &state) } }
   }
 
-  /// Writes what is left and publishes; the digest if there is to be one.
   func finish(_ last: AlignedBuffer?) -> Result<[UInt8]?, SinkFailure> {
     state.withLock { state in
       var digest: [UInt8]?
