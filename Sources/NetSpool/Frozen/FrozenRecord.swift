@@ -93,15 +93,7 @@ struct IdempotencyKey: Hashable, Sendable {
   }
 
   /// The field's value: a string of Structured Fields, in quotes (RFC 9651 section 3.3.3).
-  var wireValue: String {
-    var value = [UInt8(ascii: "\"")]
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { value.append(UInt8(ascii: "\\")) }
-      value.append(byte)
-    }
-    value.append(UInt8(ascii: "\""))
-    return String(decoding: value, as: UTF8.self)
-  }
+  var wireValue: String { String(decoding: text.utf8.quoted, as: UTF8.self) }
 
   /// A Structured Field's string holds printable ASCII only.
   var isSendable: Bool {

@@ -136,13 +136,5 @@ struct DigestAnswer {
     }
   }
 
-  private func quoted(_ name: String, _ value: [UInt8]) -> [UInt8] {
-    var output = Array("\(name)=\"".utf8)
-    for byte in value {
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
-      output.append(byte)
-    }
-    output.append(UInt8(ascii: "\""))
-    return output
-  }
+  private func quoted(_ name: String, _ value: [UInt8]) -> [UInt8] { Array("\(name)=".utf8) + value.quoted }
 }

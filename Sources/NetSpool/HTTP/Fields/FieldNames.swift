@@ -16,6 +16,19 @@ enum FieldNames {
   }
 }
 
+extension Sequence<UInt8> {
+  /// A `quoted-string` of these bytes: quotes around them, a backslash before quotes and backslashes.
+  var quoted: [UInt8] {
+    var output = [UInt8(ascii: "\"")]
+    for byte in self {
+      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
+      output.append(byte)
+    }
+    output.append(UInt8(ascii: "\""))
+    return output
+  }
+}
+
 extension ArraySlice<UInt8> {
   /// Takes away the `quoted-string` that it begins with (RFC 9110 section 5.6.4) and answers it without quotes and
   /// escapes. Nil, and nothing is taken, when it never ends.

@@ -163,13 +163,5 @@ extension CurlCommand {
   }
 
   /// A quoted string of curl's `-F`: backslash before quotes and backslashes.
-  private static func quoted(_ text: String) -> String {
-    var output: [UInt8] = [UInt8(ascii: "\"")]
-    for byte in text.utf8 {
-      if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { output.append(UInt8(ascii: "\\")) }
-      output.append(byte)
-    }
-    output.append(UInt8(ascii: "\""))
-    return String(decoding: output, as: UTF8.self)
-  }
+  private static func quoted(_ text: String) -> String { String(decoding: text.utf8.quoted, as: UTF8.self) }
 }
