@@ -119,7 +119,7 @@ final class ContentDecoder {
   func decode(_ bytes: RawSpan, emit: (RawSpan) throws -> Void) throws {
     bytesReceived += Int64(bytes.byteCount)
     guard unpacker == nil else { return try unpack(bytes, emit) }
-    let missing = Inflater.prefix(of: bytes, count: 2 - beginning.count)
+    let missing = Array(bytes.extracting(first: 2 - beginning.count))
     beginning += missing
     guard beginning.count == 2 else { return }
     unpacker = Inflater(Self.isZlibHeader(beginning) ? .zlib : .raw)

@@ -18,7 +18,7 @@ internal import CNetSpoolZlib
 
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private let buffer = UnsafeMutableRawPointer.allocate(byteCount: outputBytes, alignment: 16)
-  private var produced = 0
+  private(set) var outputCount = 0
   private let isReady: Bool
 
   init(_ wrapping: Wrapping) {
@@ -34,36 +34,25 @@ internal import CNetSpoolZlib
     unsafe buffer.deallocate()
   }
 
-  /// What the last step unpacked.
-  var output: RawSpan {
-    @_lifetime(borrow self) get {
-      let span = unsafe RawSpan(_unsafeStart: buffer, byteCount: produced)
-      return unsafe _overrideLifetime(span, borrowing: self)
-    }
+  func withOutput(_ body: (RawSpan) throws -> Void) throws {
+    try unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(buffer), byteCount: outputCount))
   }
 
-  var outputCount: Int { produced }
-
-  func withOutput(_ body: (RawSpan) throws -> Void) throws { try body(output) }
-
-  /// Bytes of the current stream that were read, its wrapping included.
   var bytesRead: Int { unsafe Int(stream.pointee.total_in) }
 
-  /// Begins another stream of the same wrapping.
   func reset() { unsafe inflateReset(stream) }
 
-  /// Unpacks from `input` until it is used up, the output is full, or the stream ends.
   func step(_ input: RawSpan) throws(UnpackingProblem) -> UnpackingStep {
     guard isReady else { throw .outOfMemory }
     let status = unsafe input.withUnsafeBytes { bytes in
       unsafe inflateOnce(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
-    produced = unsafe Inflater.outputBytes - Int(stream.pointee.avail_out)
+    outputCount = unsafe Inflater.outputBytes - Int(stream.pointee.avail_out)
     switch status {
     // Z_BUF_ERROR says only that nothing could be done with what was there.
     case Z_OK, Z_STREAM_END, Z_BUF_ERROR:
       let consumed = unsafe input.byteCount - Int(stream.pointee.avail_in)
-      let isFull = produced == Inflater.outputBytes
+      let isFull = outputCount == Inflater.outputBytes
       return UnpackingStep(consumed: consumed, isAtEnd: status == Z_STREAM_END, isOutputFull: isFull)
     case Z_MEM_ERROR: throw .outOfMemory
     default: throw isBeginning ? .notEncoded : .damaged
@@ -84,12 +73,5 @@ internal import CNetSpoolZlib
     guard let message = unsafe stream.pointee.msg else { return true }
     let checks = ["incorrect data check", "incorrect length check", "header crc mismatch"]
     return unsafe !checks.contains(String(cString: message))
-  }
-}
-
-extension Inflater {
-  /// The first bytes of a span, at most `count`.
-  static func prefix(of bytes: RawSpan, count: Int) -> [UInt8] {
-    unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(count)) }
   }
 }
