@@ -143,12 +143,9 @@ extension AWSSignature {
   /// `20130524T000000Z`, for years 0 to 9999.
   static func stamp(_ seconds: Int64) -> String {
     let date = CivilDate(secondsSince1970: seconds)
-    func padded(_ number: Int, _ width: Int = 2) -> String {
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
-    }
-    return padded(date.year, 4) + padded(date.month) + padded(date.day) + "T" + padded(date.hour)
-      + padded(date.minute) + padded(date.second) + "Z"
+    let day = [date.month, date.day].map { HTTPDate.padded($0) }.joined()
+    let time = [date.hour, date.minute, date.second].map { HTTPDate.padded($0) }.joined()
+    return "\(HTTPDate.padded(date.year, to: 4))\(day)T\(time)Z"
   }
 
   /// What `stamp` writes.

@@ -31,7 +31,7 @@ package enum HTTPDate {
     return "\(weekday), \(padded(date.day)) \(month) \(padded(date.year, to: 4)) \(clock) GMT"
   }
 
-  private static func padded(_ number: Int, to width: Int = 2) -> String {
+  static func padded(_ number: Int, to width: Int = 2) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
@@ -83,11 +83,8 @@ extension HTTPDate {
       let hour = number(text, timeAt, 2), let minute = number(text, timeAt + 3, 2),
       let second = number(text, timeAt + 6, 2)
     else { return nil }
-    var date = CivilDate(year: year, month: month, day: day)
-    date.hour = hour
-    date.minute = minute
-    date.second = second
-    return date.secondsSince1970
+    return CivilDate(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+      .secondsSince1970
   }
 
   private static func has(_ text: Span<UInt8>, _ index: Int, _ byte: Unicode.Scalar) -> Bool {
@@ -153,12 +150,9 @@ struct CivilDate: Sendable, Hashable {
     return Int64(Self.days(year, month, day)) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
   }
 
-  init(year: Int, month: Int, day: Int) {
-    self.year = year
-    self.month = month
-    self.day = day
-  }
+}
 
+extension CivilDate {
   /// The date at so many seconds since 1970.
   init(secondsSince1970 seconds: Int64) {
     let dayNumber = Int((seconds >= 0 ? seconds : seconds - 86_399) / 86_400)
