@@ -95,8 +95,8 @@ final class ConnectionPools {
 
   /// Open connections by origin.
   func connections() -> [String: Int] {
-    var counts = common.connections()
-    for multi in others { counts.merge(multi.connections(), uniquingKeysWith: +) }
+    var counts = common.book.connections()
+    for multi in others { counts.merge(multi.book.connections(), uniquingKeysWith: +) }
     return counts
   }
 

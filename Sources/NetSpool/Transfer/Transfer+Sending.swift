@@ -6,7 +6,7 @@ extension Transfer {
     exchange.socketErrno = errno
     if exchange.dialedAt == 0 { exchange.dialedAt = MonotonicClock.now }
     exchange.isTunnelling = tunnels
-    if descriptor >= 0 { multi.openedSocket(descriptor, to: origin) }
+    if descriptor >= 0 { multi.book.opening(descriptor, to: origin) }
     if isSecure || knowsHTTP2, descriptor >= 0 { multi.openedSecureSocket(descriptor) }
     onSocket(self)
   }
@@ -64,7 +64,7 @@ extension Transfer {
   /// would take them for one (RFC 9112 section 9.2): the request goes on another connection. TLS may hold them already.
   private func meetsUnaskedBytes(_ localPort: Int) -> Bool {
     guard !exchange.speaksHTTP2 else { return false }
-    guard multi.hasUnreadBytes(port: localPort) || isSecure && handle.hasUnreadTLS else { return false }
+    guard multi.book.hasUnreadBytes(port: localPort) || isSecure && handle.hasUnreadTLS else { return false }
     exchange.hasMetUnaskedBytes = true
     exchange.machine.handle(.fail(NetworkError(.connectionLost, reason: "bytes that nobody asked for")))
     return true

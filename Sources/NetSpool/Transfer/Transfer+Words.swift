@@ -37,7 +37,7 @@ extension Transfer {
   /// that counts. libcurl 7.88 says no more than that it was told to go, without a sentence; 8 sends it again by itself.
   func isUnprocessed(code: Int32) -> Bool {
     guard exchange.speaksHTTP2, !parser.hasBegun, exchange.head == nil else { return false }
-    if exchange.stream > 0, let last = multi.lastStream(localPort: handle.localPort) {
+    if exchange.stream > 0, let last = multi.book.lastStreams[handle.localPort] {
       return exchange.stream > last
     }
     return code == MultiHandle.http2Failed && handle.message.isEmpty && !exchange.plan.refusesResend

@@ -12,6 +12,7 @@ struct ConnectionBook {
   /// Where sockets were to lead. One that was never connected is closed without a word.
   private var origins: [Int32: String] = [:]
 
+  /// A socket is about to be connected to an origin.
   mutating func opening(_ descriptor: Int32, to origin: String) { origins[descriptor] = origin }
 
   /// Returns the number of those that are connected, by origin.

@@ -1,13 +1,5 @@
 /// What a connection says before it is asked.
 extension MultiHandle {
-  /// A socket is about to be connected to an origin.
-  func openedSocket(_ descriptor: Int32, to origin: String) { book.opening(descriptor, to: origin) }
-
-  /// Open connections by origin.
-  func connections() -> [String: Int] { book.connections() }
-
-  func hasUnreadBytes(port: Int) -> Bool { book.hasUnreadBytes(port: port) }
-
   /// For how long nothing has come on a connection; 0: that is not known.
   func silence(localPort: Int) -> Microseconds {
     book.descriptors(port: localPort).map { StraySocket.silence(of: $0) }.min() ?? 0
@@ -23,8 +15,6 @@ extension MultiHandle {
     book.lastStreams[localPort] = lastStream
     givenUp.excuse(port: localPort)
   }
-
-  func lastStream(localPort: Int) -> Int? { book.lastStreams[localPort] }
 
   /// Ends a connection, which libcurl finds closed by the other side.
   func shutDown(localPort: Int) {
