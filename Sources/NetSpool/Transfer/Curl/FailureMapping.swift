@@ -68,13 +68,9 @@ enum FailureMapping {
   /// libcurl has no code for a refused CONNECT; its sentence tells. With a proxy, that is what we connect to.
   private static func proxy(_ seen: Evidence) -> NetworkError? {
     guard seen.usesProxy else { return nil }
-    if ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT", "CONNECT response"].contains(
-      where: {
-        seen.message.contains($0)
-      })
-    {
-      return seen.message.contains("407")
-        ? NetworkError(.proxyFailed, cause: .authentication) : NetworkError(.proxyFailed, cause: .response)
+    let refusals = ["from proxy after CONNECT", "CONNECT tunnel failed", "Proxy CONNECT", "CONNECT response"]
+    if refusals.contains(where: { seen.message.contains($0) }) {
+      return NetworkError(.proxyFailed, cause: seen.message.contains("407") ? .authentication : .response)
     }
     if CURLcode(rawValue: UInt32(seen.code)) == CURLE_COULDNT_CONNECT, !seen.socketRefused {
       return NetworkError(.proxyFailed, cause: .connect)
@@ -157,10 +153,7 @@ enum FailureMapping {
   }
 
   private static func refusesClient(_ message: String) -> Bool {
-    ["alert certificate required", "alert bad certificate", "alert unknown ca", "alert certificate"].contains
-    {
-      message.contains($0)
-    }
+    ["alert bad certificate", "alert unknown ca", "alert certificate"].contains { message.contains($0) }
   }
 
   /// Reads the number of OpenSSL's verdict, else libcurl's sentence: host names are compared by libcurl.
