@@ -43,9 +43,7 @@ struct HEIFSniffer {
     "ftyp", "meta", "mdat", "moov", "free", "skip", "uuid", "wide", "styp", "etyp", "pdin", "moof", "mfra",
     "meco", "sidx", "ssix", "prft", "emsg", "imda",
   ]
-}
 
-extension HEIFSniffer {
   /// The format by the brands of `ftyp`: the major one first; if it names no codec, those it is compatible with.
   static func format(_ bytes: ImageBytes) -> ImageFormat? {
     guard let box = ISOBox(bytes, at: 0, limit: bytes.count) else { return nil }

@@ -137,9 +137,7 @@ struct AWSSignature {
     }
     return pairs.sorted { ($0[0], $0[1]) < ($1[0], $1[1]) }.map { "\($0[0])=\($0[1])" }.joined(separator: "&")
   }
-}
 
-extension AWSSignature {
   /// `20130524T000000Z`, for years 0 to 9999.
   static func stamp(_ seconds: Int64) -> String {
     let date = CivilDate(secondsSince1970: seconds)

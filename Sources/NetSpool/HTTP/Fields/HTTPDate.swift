@@ -35,9 +35,7 @@ package enum HTTPDate {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
-}
 
-extension HTTPDate {
   private static let weekdays = "SunMonTueWedThuFriSat"
   private static let months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 

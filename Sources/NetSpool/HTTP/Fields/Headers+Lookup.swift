@@ -122,9 +122,7 @@ extension Headers {
     guard block[block.count - 1] == 0x0A else { return nil }
     self.init(block: block, count: block.count(of: 0x0A), spare: 24)
   }
-}
 
-extension Headers {
   /// Appends the age, not less than 0, in one piece: every hit has one.
   mutating func append(age seconds: Int64) {
     var line = InlineArray<32, UInt8>(repeating: 0)

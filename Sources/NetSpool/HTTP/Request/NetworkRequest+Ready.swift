@@ -57,9 +57,7 @@ extension NetworkRequest {
       url = try URLText.appending(parameters.pairs, to: url)
     }
   }
-}
 
-extension NetworkRequest {
   /// The request as a command for a shell. The engine's own fields are added by the caller.
   func curlCommand(
     revealingSecrets: Bool, defaults: Headers, engine: NetworkCredentials?, redaction: Redaction = .standard

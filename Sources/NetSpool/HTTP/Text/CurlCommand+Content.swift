@@ -80,9 +80,7 @@ extension CurlCommand {
     guard let redaction, let text = String(validating: bytes, as: UTF8.self) else { return bytes }
     return Array(redaction.body(text, contentType: type).utf8)
   }
-}
 
-extension CurlCommand {
   /// A `-F` or `--form-string` per part; nil if curl's syntax cannot say one of them.
   func formWords(_ multipart: Multipart, _ redaction: Redaction?) -> CurlContent? {
     var words: [String] = []

@@ -49,9 +49,7 @@ struct CurlCommand: Sendable {
     let command = words.joined(separator: " ")
     return content.input.map { "\($0) | \(command)" } ?? command
   }
-}
 
-extension CurlCommand {
   private func methodWords(implied: String) -> [String] {
     if method == .head { return ["--head"] }
     return method.name == implied ? [] : ["-X", ShellWord.quote(method.name)]

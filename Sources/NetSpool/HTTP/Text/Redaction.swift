@@ -47,9 +47,7 @@ struct Redaction: Sendable {
     }
     return output
   }
-}
 
-extension Redaction {
   private static let urlHeaders: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
 
   private static func isWordByte(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte.isASCIIDigit }

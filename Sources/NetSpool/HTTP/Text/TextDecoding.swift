@@ -61,9 +61,7 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
     }
     return DecodedText(text: String(decoding: bytes, as: UTF8.self), isInexact: true)
   }
-}
 
-extension TextDecoding {
   private static func decodeASCII(_ bytes: ArraySlice<UInt8>) -> DecodedText {
     guard bytes.contains(where: { $0 >= 0x80 }) else { return decodeUTF8(bytes) }
     var scalars = String.UnicodeScalarView()

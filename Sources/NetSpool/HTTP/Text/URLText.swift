@@ -66,9 +66,7 @@ enum URLText {
     }
     return try checkedLength(output + url.utf8[fragment...])
   }
-}
 
-extension URLText {
   // Everything below compares bytes: to Swift a slash with a combining mark is another character.
   private static let slash = UInt8(ascii: "/")
   private static let questionMark = UInt8(ascii: "?")

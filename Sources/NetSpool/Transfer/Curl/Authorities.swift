@@ -97,9 +97,7 @@ final class Authorities: Sendable, Hashable {
 
   /// Another TLS library than OpenSSL is told the files, and reads them.
   static var areLent: Bool { OpenSSL.isUsed }
-}
 
-extension Authorities {
   private static let known = Mutex<[Authorities]>([])
   /// The last ones are kept, whether an engine has them or not: a large bundle takes 2 MB.
   private static let knownMax = 8

@@ -89,9 +89,7 @@ struct HeaderParser: Sendable {
     }
     return .more
   }
-}
 
-extension HeaderParser {
   /// The length of the line without its end. Every byte is looked at before it is believed, but the end
   /// is looked at first: libcurl cuts at LF, so no other LF may be inside.
   @inline(__always)

@@ -244,11 +244,9 @@ final class BodySpool: Sink {
     place.memory.give(beginning.count)
     beginning = []
   }
-}
 
-// MARK: Those who come late
+  // MARK: Those who come late
 
-extension BodySpool {
   /// What a reader finds.
   enum Found {
     case bytes(SpoolFile)

@@ -109,11 +109,9 @@ final class SinkFanout {
     branch.failure = failure
     branch.onFailure(failure)
   }
-}
 
-// MARK: What holds it up
+  // MARK: What holds it up
 
-extension SinkFanout {
   /// How far something had come, and since when it has been there.
   struct Progress {
     private var count: Int64 = -1

@@ -66,11 +66,9 @@ struct WorkingFile: ~Copyable, Sendable {
   }
 
   deinit { if let name { directory.unlink(name) } }
-}
 
-// MARK: Publishing
+  // MARK: Publishing
 
-extension WorkingFile {
   /// Makes the body of this length what the target's name leads to, or puts it behind what is there.
   consuming func publish(_ bytes: Int64) throws(SystemError) {
     try file.setPermissions(permissions)

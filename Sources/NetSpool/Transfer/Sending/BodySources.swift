@@ -11,9 +11,7 @@ extension PreparedBody {
       LengthCheckedSource(ChunkSource(source, ready: ready), declared: source.length)
     }
   }
-}
 
-extension PreparedBody {
   /// All of it in memory, for what must outlive its files. Reads files on this thread.
   ///
   /// Throws `bodyTooLarge`, `invalidRequest(stream)` for what can be read once only, `uploadSourceFailed`,
