@@ -65,8 +65,6 @@ struct ProxySettings: Sendable, Hashable {
   /// Hosts that are asked directly, in the form of CURLOPT_NOPROXY.
   var exceptions = ""
 
-  init(url: String) { self.url = url }
-
   /// True if the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
   var isHTTP: Bool { url.hasPrefix("http") }
 
