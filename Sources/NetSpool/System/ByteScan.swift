@@ -110,6 +110,17 @@ extension Span where Element == UInt8 {
     return low..<high
   }
 
+  /// The number that the digits in `range` make; nil for anything else, and for more than 18 of them.
+  func decimal(in range: Range<Int>) -> Int64? {
+    guard (1...18).contains(range.count) else { return nil }
+    var value: Int64 = 0
+    for index in range {
+      guard self[index].isASCIIDigit else { return nil }
+      value = value * 10 + Int64(self[index] - 0x30)
+    }
+    return value
+  }
+
   /// The bytes at `start` are those of `other`, whatever the case of either.
   func equals(_ other: Span<UInt8>, at start: Int) -> Bool {
     for index in 0..<other.count where self[start + index].asciiLowercased != other[index].asciiLowercased {

@@ -19,8 +19,7 @@ struct ContentRange: Sendable, Hashable {
     let range = text.trimmed(6..<slash)
     let total = text.trimmed((slash + 1)..<text.count)
     if text.equals("*", in: range) {
-      guard let total = number(text, total) else { return nil }
-      return ContentRange(range: nil, total: total)
+      return text.decimal(in: total).map { ContentRange(range: nil, total: $0) }
     }
     return satisfied(text, range, total)
   }
@@ -29,22 +28,12 @@ struct ContentRange: Sendable, Hashable {
     _ text: Span<UInt8>, _ range: Range<Int>, _ total: Range<Int>
   ) -> ContentRange? {
     guard let dash = text.firstIndex(of: UInt8(ascii: "-"), from: range.lowerBound),
-      dash < range.upperBound, let first = number(text, range.lowerBound..<dash),
-      let last = number(text, (dash + 1)..<range.upperBound), first <= last
+      dash < range.upperBound, let first = text.decimal(in: range.lowerBound..<dash),
+      let last = text.decimal(in: (dash + 1)..<range.upperBound), first <= last
     else { return nil }
     if text.equals("*", in: total) { return ContentRange(range: first...last, total: nil) }
-    guard let total = number(text, total), last < total else { return nil }
+    guard let total = text.decimal(in: total), last < total else { return nil }
     return ContentRange(range: first...last, total: total)
-  }
-
-  private static func number(_ text: Span<UInt8>, _ digits: Range<Int>) -> Int64? {
-    guard (1...18).contains(digits.count) else { return nil }
-    var value: Int64 = 0
-    for index in digits {
-      guard text[index].isASCIIDigit else { return nil }
-      value = value * 10 + Int64(text[index] - 0x30)
-    }
-    return value
   }
 }
 

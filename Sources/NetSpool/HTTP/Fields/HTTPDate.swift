@@ -90,12 +90,7 @@ package enum HTTPDate {
   }
 
   private static func number(_ text: Span<UInt8>, _ start: Int, _ digits: Int) -> Int? {
-    var value = 0
-    for index in start..<(start + digits) {
-      guard text[index].isASCIIDigit else { return nil }
-      value = value * 10 + Int(text[index] - 0x30)
-    }
-    return value
+    text.decimal(in: start..<(start + digits)).map { Int($0) }
   }
 
   private static func month(_ text: Span<UInt8>, _ start: Int) -> Int? {

@@ -48,20 +48,10 @@ struct Framing: Sendable, Hashable {
   private mutating func noteLength(_ line: Span<UInt8>, _ value: Range<Int>) throws(NetworkError) {
     var list = ListElements(value)
     while let element = list.next(line) {
-      let length = try Self.length(line, element)
+      guard let length = line.decimal(in: element) else { throw Self.ambiguous("lengthDigits") }
       guard contentLength == nil || contentLength == length else { throw Self.ambiguous("lengthsDiffer") }
       contentLength = length
     }
-  }
-
-  private static func length(_ line: Span<UInt8>, _ digits: Range<Int>) throws(NetworkError) -> Int64 {
-    guard !digits.isEmpty, digits.count <= 18 else { throw ambiguous("lengthDigits") }
-    var length: Int64 = 0
-    for index in digits {
-      guard line[index].isASCIIDigit else { throw ambiguous("lengthDigits") }
-      length = length * 10 + Int64(line[index] - 0x30)
-    }
-    return length
   }
 
   /// `chunked` must stand last and once (RFC 9112 section 6.1), else no reader knows where the body ends.
