@@ -220,7 +220,6 @@ extension Transfer {
     exchange.collected = []
     onTooLong(self)
   }
-
 }
 
 /// What libcurl's code means, once everything that we saw ourselves is put beside it.

@@ -131,8 +131,7 @@ struct DigestAnswer {
     let bytes = Array(parts.joined(separator: ":".utf8))
     switch challenge.algorithm {
     case .md5, .md5Session: return Array(Hexadecimal.text(MD5.hash(bytes)).utf8)
-    case .sha256, .sha256Session:
-      return Array(Hexadecimal.text(SHA256.of(bytes)).utf8)
+    case .sha256, .sha256Session: return Array(Hexadecimal.text(SHA256.of(bytes)).utf8)
     }
   }
 

@@ -63,9 +63,7 @@ extension NetworkCredentials {
         try Self.check(user, password.revealed)
       case .digest(let user, let password): try Self.check(user, password.revealed)
       case .ntlm(let user, let password):
-        guard LoadedCurl.hasNTLM else {
-          throw NetworkError(.invalidConfiguration, cause: .lacksNTLM)
-        }
+        guard LoadedCurl.hasNTLM else { throw NetworkError(.invalidConfiguration, cause: .lacksNTLM) }
         try Self.check(user, password.revealed)
       case .bearer(let token): try Self.check(token.revealed)
       case .aws(let account): guard account.isUsable else { throw Self.invalid }

@@ -54,11 +54,9 @@ struct FieldMeaning: Sendable {
   ]
   private static let secretWords: Set<String> = [
     "auth", "authn", "authz", "oauth", "authorization", "authentication", "bearer", "token", "jwt", "saml",
-    "assertion",
-    "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pin", "otp", "totp", "secret", "session",
-    "sessionid", "sid", "cookie", "key", "apikey", "credential", "credentials", "csrf", "xsrf", "signature",
-    "sig",
-    "hmac", "ticket", "dpop", "nonce",
+    "assertion", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pin", "otp", "totp",
+    "secret", "session", "sessionid", "sid", "cookie", "key", "apikey", "credential", "credentials", "csrf",
+    "xsrf", "signature", "sig", "hmac", "ticket", "dpop", "nonce",
   ]
   /// Of words that are run together: `accesstoken`, `xapikey`, `usersession`.
   private static let secretEnds = [
@@ -68,11 +66,9 @@ struct FieldMeaning: Sendable {
   private static let personEnds = ["on-behalf-of", "act-as", "client-cert"]
   private static let personWords: Set<String> = [
     "user", "userid", "username", "useremail", "tenant", "tenantid", "account", "accountid", "customer",
-    "customerid",
-    "identity", "impersonate", "email", "login", "principal", "onbehalfof", "sudo", "uid", "actor", "person",
-    "member", "memberid",
-    "device", "deviceid", "workspace", "workspaceid", "org", "orgid", "organization", "organizationid",
-    "organisation",
+    "customerid", "identity", "impersonate", "email", "login", "principal", "onbehalfof", "sudo", "uid",
+    "actor", "person", "member", "memberid", "device", "deviceid", "workspace", "workspaceid", "org",
+    "orgid", "organization", "organizationid", "organisation",
   ]
 
   /// Asks for each word of a name, in lower case, whole pieces between marks before the words they are made of.

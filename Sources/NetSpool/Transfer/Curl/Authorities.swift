@@ -172,8 +172,7 @@ private enum OpenSSL {
   static let isUsed =
     unsafe LoadedCurl.text(LoadedCurl.info?.ssl_version)?.hasPrefix("OpenSSL/") == true && make != nil
     && open != nil && close != nil && read != nil && add != nil && release != nil && setFlags != nil
-    && free != nil
-    && lend != nil && forgetErrors != nil
+    && free != nil && lend != nil && forgetErrors != nil
 
   /// X509_V_FLAG_TRUSTED_FIRST and X509_V_FLAG_PARTIAL_CHAIN, as libcurl has them.
   private static let flags: UInt = 0x8000 | 0x8_0000

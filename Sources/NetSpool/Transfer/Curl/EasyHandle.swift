@@ -45,9 +45,7 @@ final class EasyHandle {
   init(
     origin: String, settings: HandleSettings, context: UnsafeMutableRawPointer,
     closing: UnsafeMutableRawPointer, shared: SharedState, servesOnce: Bool
-  )
-    throws(NetworkError)
-  {
+  ) throws(NetworkError) {
     guard let easy = unsafe curl_easy_init(), let url = unsafe curl_url() else {
       throw NetworkError(.outOfMemory, reason: "curl_easy_init")
     }

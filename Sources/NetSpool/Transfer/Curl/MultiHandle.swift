@@ -55,9 +55,7 @@ final class MultiHandle {
   ///   - few: connections that it may always keep open.
   ///   - idleMax: without a transfer for so long, it closes its connections: libcurl does so only when the next begins, and
   ///     would not use those of that age (CURLOPT_MAXAGE_CONN(3)).
-  init(
-    loop: EventLoop, few: Int, idleMax: Microseconds, cookies: SharedState? = nil
-  ) throws(NetworkError) {
+  init(loop: EventLoop, few: Int, idleMax: Microseconds, cookies: SharedState? = nil) throws(NetworkError) {
     guard let multi = unsafe curl_multi_init() else {
       throw NetworkError(.outOfMemory, reason: "curl_multi_init")
     }

@@ -16,8 +16,7 @@ enum PlainURL {
     let bytes = url.utf8.span
     let origin = origin.utf8.span
     return bytes.count > origin.count && bytes[origin.count] == UInt8(ascii: "/")
-      && bytes.begins(with: origin)
-      && isPlainTarget(bytes, from: origin.count)
+      && bytes.begins(with: origin) && isPlainTarget(bytes, from: origin.count)
   }
 
   /// The number of bytes of `scheme://authority` when the URL is canonical as it stands: what `URLParser`
@@ -40,9 +39,7 @@ enum PlainURL {
     var end = range.upperBound
     if let colon = url.firstIndex(of: UInt8(ascii: ":"), from: range.lowerBound), colon < end {
       guard let port = canonicalNumber(url, (colon + 1)..<end, max: 65_535), port != (isSecure ? 443 : 80)
-      else {
-        return false
-      }
+      else { return false }
       end = colon
     }
     let host = range.lowerBound..<end

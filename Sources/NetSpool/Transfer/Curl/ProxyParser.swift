@@ -9,9 +9,7 @@ enum ProxyParser {
   /// Throws `invalidConfiguration` (proxy) for anything else.
   static func parse(_ text: String) throws(NetworkError) -> ProxySettings {
     guard text.utf8.count <= 8192, !text.utf8.contains(where: \.isControl), let handle = unsafe curl_url()
-    else {
-      throw invalid
-    }
+    else { throw invalid }
     defer { unsafe curl_url_cleanup(handle) }
     let whole = text.contains("://") ? text : "http://" + text
     guard unsafe curl_url_set(handle, CURLUPART_URL, whole, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,

@@ -55,9 +55,7 @@ struct Framing: Sendable, Hashable {
   }
 
   /// `chunked` must stand last and once (RFC 9112 section 6.1), else no reader knows where the body ends.
-  private mutating func noteTransferEncoding(
-    _ line: Span<UInt8>, _ value: Range<Int>
-  ) throws(NetworkError) {
+  private mutating func noteTransferEncoding(_ line: Span<UInt8>, _ value: Range<Int>) throws(NetworkError) {
     hasTransferEncoding = true
     var list = ListElements(value)
     while let element = list.next(line) {
@@ -121,9 +119,7 @@ extension Framing {
   func body(status: Int, version: ResponseHead.Version, method: Method) -> BodyFraming {
     if method == .head || status < 200 || status == 204 || status == 304 { return .none }
     if isChunked { return .chunked }
-    if version == .http2 || version == .http3 {
-      return contentLength.map(BodyFraming.length) ?? .stream
-    }
+    if version == .http2 || version == .http3 { return contentLength.map(BodyFraming.length) ?? .stream }
     if hasTransferEncoding { return .untilClose }
     return contentLength.map(BodyFraming.length) ?? .untilClose
   }

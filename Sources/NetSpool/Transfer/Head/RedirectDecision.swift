@@ -41,9 +41,7 @@ enum RedirectDecision {
     }
     let isSameOrigin = current.origin == target.origin
     let keepsBody = hasBody && !becomesGet
-    if keepsBody {
-      try checkBody(status: status, isSameOrigin: isSameOrigin, policy: policy)
-    }
+    if keepsBody { try checkBody(status: status, isSameOrigin: isSameOrigin, policy: policy) }
     return RedirectHop(
       method: method, url: target, keepsBody: keepsBody, isSameOrigin: isSameOrigin,
       dropsContentFields: becomesGet)
@@ -64,9 +62,7 @@ enum RedirectDecision {
   private static func checkScheme(
     from current: URLPieces, to target: URLPieces, status: Int, policy: NetworkRequest.Redirects
   ) throws(NetworkError) {
-    guard target.scheme == "http" || target.scheme == "https" else {
-      throw refused(.scheme, status)
-    }
+    guard target.scheme == "http" || target.scheme == "https" else { throw refused(.scheme, status) }
     guard current.scheme != "https" || target.scheme == "https" || policy.allowsDowngrade else {
       throw refused(.downgrade, status)
     }

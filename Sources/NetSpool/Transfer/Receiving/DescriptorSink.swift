@@ -16,9 +16,7 @@ final class DescriptorSink: Sink {
 
   /// Has `callback` called once on the loop thread, later, when the descriptor can be written to, and
   /// answers with a closure that calls it off. Called off or fired before the descriptor is closed.
-  typealias WaitUntilWritable = (
-    _ descriptor: CInt, _ callback: @escaping () -> Void
-  ) -> () -> Void
+  typealias WaitUntilWritable = (_ descriptor: CInt, _ callback: @escaping () -> Void) -> () -> Void
 
   private let descriptor: CInt
   private let waitUntilWritable: WaitUntilWritable
@@ -44,9 +42,7 @@ final class DescriptorSink: Sink {
 
   deinit { cancelWait?() }
 
-  func open(
-    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
-  ) throws(SinkFailure) {
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     self.ready = ready
     do throws(SystemError) {
       let kind = try FileStatus(ofDescriptor: descriptor).kind

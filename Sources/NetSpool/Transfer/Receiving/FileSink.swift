@@ -77,9 +77,7 @@ final class FileSink: Sink {
     report = NetworkResponse.StreamReport(path: path)
   }
 
-  func open(
-    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
-  ) throws(SinkFailure) {
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     self.bytesExpected = bytesExpected
     self.ready = ready
     do throws(SinkFailure) { background = try makeWork(head, bytesExpected) } catch {

@@ -59,9 +59,7 @@ struct FileWriter: ~Copyable, Sendable {
   }
 
   /// Writes what one call takes; none when the file system has just refused direct writes.
-  private mutating func writeSome(
-    _ bytes: RawSpan, from start: Int
-  ) throws(SystemError) -> Int {
+  private mutating func writeSome(_ bytes: RawSpan, from start: Int) throws(SystemError) -> Int {
     let rest = bytes.byteCount - start
     let count = direct.prepare(working.file, offset: offset, start: start, count: rest)
     do throws(SystemError) {

@@ -39,9 +39,7 @@ struct PartPlan: Equatable, Sendable {
     guard let content, let range = content.range else {
       return .mismatch("Content-Range is missing or unusable")
     }
-    guard range.lowerBound == plan.offset else {
-      return .mismatch("it begins at byte \(range.lowerBound)")
-    }
+    guard range.lowerBound == plan.offset else { return .mismatch("it begins at byte \(range.lowerBound)") }
     if let total = content.total {
       if let known = plan.total, known != total { return .mismatch("the whole has \(total) bytes now") }
       guard range.upperBound == total - 1 else { return .mismatch("it ends at byte \(range.upperBound)") }

@@ -103,9 +103,7 @@ final class SinkFanout {
   }
 
   private func fail(_ branch: SinkBranch, _ failure: SinkFailure) {
-    if !branch.isFinishing {
-      try? branch.finish(NetworkError(failure, code: .sinkFailed))
-    }
+    if !branch.isFinishing { try? branch.finish(NetworkError(failure, code: .sinkFailed)) }
     branch.failure = failure
     branch.onFailure(failure)
   }
@@ -172,9 +170,7 @@ final class SinkBranch {
 
   var report: NetworkResponse.StreamReport {
     var report = sink.report
-    report.failure = failure.map {
-      NetworkError($0, code: .sinkFailed, sendState: .answered)
-    }
+    report.failure = failure.map { NetworkError($0, code: .sinkFailed, sendState: .answered) }
     return report
   }
   var backlogBytes: Int { backlog.count - taken }
