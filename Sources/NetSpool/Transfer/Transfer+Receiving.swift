@@ -251,9 +251,7 @@ extension Transfer {
     do throws(NetworkError) {
       try exchange.decoder?.finish()
       return head.status == 206 ? otherPart(head) : nil
-    } catch {
-      return sent(error)
-    }
+    } catch { return sent(error) }
   }
 
   /// A part that is not as long as it says that it is.

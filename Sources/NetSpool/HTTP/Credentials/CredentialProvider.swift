@@ -59,9 +59,7 @@ final class CredentialProvider: Sendable {
       let credential = try await ask(question)
       try credential?.check()
       result = .success(credential)
-    } catch {
-      result = .failure(Self.failure(error))
-    }
+    } catch { result = .failure(Self.failure(error)) }
     let (waiting, answer) = lookups.withLock { lookups in
       var lookup = lookups[origin] ?? Lookup()
       defer { lookups[origin] = lookup }

@@ -59,9 +59,7 @@ extension NetworkRequest.Body {
   ) throws(NetworkError) -> [UInt8] {
     do {
       return try encode(parameters)
-    } catch {
-      throw NetworkError(thrown: error, .invalidRequest, reason: "encoder: \(error)")
-    }
+    } catch { throw NetworkError(thrown: error, .invalidRequest, reason: "encoder: \(error)") }
   }
 }
 
@@ -72,9 +70,7 @@ extension FileVersion {
       let status = try FileStatus(path: path)
       guard status.isRegular else { throw SystemError(number: EINVAL, call: "stat") }
       return FileVersion(status)
-    } catch {
-      throw failure(error)
-    }
+    } catch { throw failure(error) }
   }
 
   static func failure(_ error: SystemError) -> NetworkError {

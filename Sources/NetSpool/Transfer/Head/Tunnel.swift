@@ -16,9 +16,7 @@ struct Tunnel: Sendable {
     if self.parser == nil { parser.expectsConnectReply = true }
     do throws(NetworkError) {
       if case .connectReply(let status) = try parser.line(line), status >= 300 { refusals += 1 }
-    } catch {
-      throw NetworkError(.proxyFailed, cause: .response)
-    }
+    } catch { throw NetworkError(.proxyFailed, cause: .response) }
     self.parser = parser
     if refusals > Self.refusalsMax { throw NetworkError(.proxyFailed, cause: .authentication) }
   }

@@ -48,9 +48,7 @@ final class DescriptorSink: Sink {
       let kind = try FileStatus(ofDescriptor: descriptor).kind
       own = try FileDescriptor.privateWriter(for: descriptor, kind: kind)
       isSocket = kind == .socket
-    } catch {
-      throw problem(error)
-    }
+    } catch { throw problem(error) }
     // A second end kept open would keep the reader from seeing the last one close.
     given = FileDescriptor(owning: -1)
   }
@@ -94,9 +92,7 @@ final class DescriptorSink: Sink {
     ready = nil
     do {
       if own.rawValue >= 0 { try own.close() }
-    } catch {
-      throw problem(error)
-    }
+    } catch { throw problem(error) }
     if failure == nil { report.digest = digest?.finish() }
     return .done
   }

@@ -41,9 +41,7 @@ struct DirectWriting: Sendable {
     do {
       try file.setDirect(on)
       isOn = on
-    } catch {
-      threshold = nil
-    }
+    } catch { threshold = nil }
   }
 
   /// How many of the bytes a direct write can take; `start` is where they begin in page-aligned memory.

@@ -39,9 +39,7 @@ struct FileWriter: ~Copyable, Sendable {
       let working = try WorkingFile(target, placement, isUnnamed: isUnnamed)
       if reserved > 0 { try working.reserve(reserved) }
       self.working = working
-    } catch {
-      throw SinkFailure("could not open", target, error)
-    }
+    } catch { throw SinkFailure("could not open", target, error) }
     reservedEnd = reserved
     direct = DirectWriting(bytesExpected: bytesExpected)
   }
@@ -52,9 +50,7 @@ struct FileWriter: ~Copyable, Sendable {
     while done < bytes.byteCount {
       do {
         done += try writeSome(bytes, from: done)
-      } catch {
-        throw SinkFailure("could not write to", target, error)
-      }
+      } catch { throw SinkFailure("could not write to", target, error) }
     }
   }
 
@@ -80,9 +76,7 @@ struct FileWriter: ~Copyable, Sendable {
     do {
       if offset < reservedEnd { try working.file.truncate(to: offset) }
       try working.publish(offset)
-    } catch {
-      throw SinkFailure("could not finish", target, error)
-    }
+    } catch { throw SinkFailure("could not finish", target, error) }
   }
 
   /// The body failed: removes what was written. So does letting the writer go.

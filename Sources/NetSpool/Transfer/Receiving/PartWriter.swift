@@ -92,9 +92,7 @@ final class PartWriter: FileSinkWork {
       var fits: Bool?
       do throws(SystemError) {
         fits = try state.open?.take(bytes)
-      } catch {
-        throw failure("could not write to", error)
-      }
+      } catch { throw failure("could not write to", error) }
       // Gone on with it would be wrong again.
       if fits == false {
         state.open?.part.remove()

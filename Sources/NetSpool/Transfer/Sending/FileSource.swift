@@ -25,9 +25,7 @@ final class FileSource: BodySource {
       let opened = try FileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK)
       opened.adviseSequential()
       descriptor = consume opened
-    } catch {
-      throw FileVersion.failure(error)
-    }
+    } catch { throw FileVersion.failure(error) }
     position = 0
     guard try version() == promised else { throw NetworkError(.uploadSourceFailed, cause: .changed) }
   }
@@ -52,9 +50,7 @@ final class FileSource: BodySource {
     do throws(SystemError) {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "pread") }
       return unsafe try descriptor!.read(into: part, at: position)
-    } catch {
-      throw FileVersion.failure(error)
-    }
+    } catch { throw FileVersion.failure(error) }
   }
 
   private func checkUnchanged() throws(NetworkError) {
@@ -67,9 +63,7 @@ final class FileSource: BodySource {
     do throws(SystemError) {
       guard descriptor != nil else { throw SystemError(number: EBADF, call: "fstat") }
       return try FileVersion(FileStatus(of: descriptor!))
-    } catch {
-      throw FileVersion.failure(error)
-    }
+    } catch { throw FileVersion.failure(error) }
   }
 
   private func mismatch(got: Int64) -> NetworkError {

@@ -74,9 +74,7 @@ where Chunks.Element == [UInt8] {
         if state.withLock({ $0.isClosed }) { return }
       }
       end(nil)
-    } catch {
-      end(error)
-    }
+    } catch { end(error) }
   }
 
   /// Returns when it has been taken.
