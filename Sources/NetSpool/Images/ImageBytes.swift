@@ -40,14 +40,7 @@ struct ImageBytes: ~Escapable {
   }
 
   /// Finds the byte at `start` or behind it.
-  func firstIndex(of byte: UInt8, from start: Int) -> Int? {
-    var index = start
-    while index < bytes.count {
-      if bytes[index] == byte { return index }
-      index += 1
-    }
-    return nil
-  }
+  func firstIndex(of byte: UInt8, from start: Int) -> Int? { bytes.firstIndex(of: byte, from: start) }
 
   private func has(_ width: Int, at offset: Int) -> Bool {
     0...8 ~= width && offset >= 0 && offset <= bytes.count - width

@@ -107,13 +107,7 @@ enum NetlinkReader {
   }
 
   private static func text(_ value: RawSpan) -> String {
-    var name: [UInt8] = []
-    for index in 0..<min(value.byteCount, 64) {
-      let byte = value.byte(at: index)
-      if byte == 0 { break }
-      name.append(byte)
-    }
-    return String(decoding: name, as: UTF8.self)
+    String(decoding: Array(value.extracting(first: 64)).prefix { $0 != 0 }, as: UTF8.self)
   }
 
   /// `struct rtmsg`. Of the routes only those that lead to others: unicast, not of the table of our own

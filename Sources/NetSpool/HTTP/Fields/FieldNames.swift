@@ -12,7 +12,8 @@ enum FieldNames {
   }
 
   static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    bytes[bytes.span.trimmed(0..<bytes.count).shifted(by: bytes.startIndex)]
+    let range = bytes.span.trimmed(0..<bytes.count)
+    return bytes.dropFirst(range.lowerBound).prefix(range.count)
   }
 }
 
@@ -45,11 +46,5 @@ extension ArraySlice<UInt8> {
       }
     }
     return nil
-  }
-}
-
-extension Range<Int> {
-  fileprivate func shifted(by offset: Int) -> Range<Int> {
-    (lowerBound + offset)..<(upperBound + offset)
   }
 }

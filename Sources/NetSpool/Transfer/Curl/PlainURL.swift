@@ -125,12 +125,7 @@ enum PlainURL {
 
   /// The authority ends at the first slash; one without a path takes the long way.
   private static func authorityEnd(_ url: Span<UInt8>, from start: Int) -> Int? {
-    var index = start
-    while index < url.count {
-      if url[index] == UInt8(ascii: "/") { return index > start ? index : nil }
-      index += 1
-    }
-    return nil
+    url.firstIndex(of: UInt8(ascii: "/"), from: start).flatMap { $0 > start ? $0 : nil }
   }
 
   /// A query or fragment may come without a path, and then the first slash is inside it.
