@@ -56,10 +56,8 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
   }
 
   private static func decodeUTF8(_ bytes: ArraySlice<UInt8>) -> DecodedText {
-    if let text = String(validating: bytes, as: UTF8.self) {
-      return DecodedText(text: text, isInexact: false)
-    }
-    return DecodedText(text: String(decoding: bytes, as: UTF8.self), isInexact: true)
+    let text = String(validating: bytes, as: UTF8.self)
+    return DecodedText(text: text ?? String(decoding: bytes, as: UTF8.self), isInexact: text == nil)
   }
 
   private static func decodeASCII(_ bytes: ArraySlice<UInt8>) -> DecodedText {
@@ -97,10 +95,8 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
     }
     // Half a unit at the end is one character that cannot be read.
     if index < bytes.endIndex { units.append(0xD800) }
-    if let text = String(validating: units, as: UTF16.self) {
-      return DecodedText(text: text, isInexact: false)
-    }
-    return DecodedText(text: String(decoding: units, as: UTF16.self), isInexact: true)
+    let text = String(validating: units, as: UTF16.self)
+    return DecodedText(text: text ?? String(decoding: units, as: UTF16.self), isInexact: text == nil)
   }
 
   private static var replacement: Unicode.Scalar { "\u{FFFD}" }

@@ -233,10 +233,6 @@ protocol FileSinkWork: Sendable {
   func abandon(_ last: AlignedBuffer?)
 }
 
-extension FileSinkWork {
-  var progress: Int64 { 0 }
-}
-
 /// A `FileSink`'s half on the worker: the file, opened by the first job, and the digest.
 ///
 /// The jobs of one sink share a lane, so the lock is never waited for.
@@ -287,6 +283,7 @@ final class FileSinkBackground: FileSinkWork {
   /// Letting go of an unpublished writer removes its file.
   func abandon(_ last: AlignedBuffer?) { state.withLock { $0.writer = nil } }
 
+  var progress: Int64 { 0 }
   var keepsParts: Bool { false }
 
   private func add(_ buffer: AlignedBuffer?, to state: inout State) throws(SinkFailure) {
