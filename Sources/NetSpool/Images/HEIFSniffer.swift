@@ -25,16 +25,9 @@ struct HEIFSniffer {
     while let box = ISOBox(bytes, at: offset, limit: bytes.count), Self.known.contains(box.type) {
       isWhole = box.isWhole
       guard isWhole else { return }
-      take(box)
+      if box.type == "meta" { meta = meta ?? HEIFMeta(box) }
+      if box.type == "moov" { hasMovie = true }
       offset = box.content.upperBound
-    }
-  }
-
-  private mutating func take(_ box: ISOBox) {
-    switch box.type {
-    case "meta": meta = meta ?? HEIFMeta(box)
-    case "moov": hasMovie = true
-    default: break
     }
   }
 

@@ -116,8 +116,7 @@ final class ChunkSource: BodySource {
 
   /// A stream that does not tell when it has bytes again is asked again soon.
   private func pause() -> BodyRead {
-    if stream is any WakingUploadStream { return .pause }
-    Later.run(after: .milliseconds(10), ready)
+    if !(stream is any WakingUploadStream) { Later.run(after: .milliseconds(10), ready) }
     return .pause
   }
 
