@@ -52,7 +52,7 @@ final class GateFetcher: Fetcher {
 }
 
 extension FetchOutcome {
-  static func ok(_ bytes: Int64 = 10, _ source: Source = .network) -> FetchOutcome {
+  static func ok(_ bytes: Int64 = 10, _ source: NetworkResponse.Source = .network) -> FetchOutcome {
     var outcome = FetchOutcome(.done)
     (outcome.status, outcome.bytes, outcome.source) = (200, bytes, source)
     return outcome
