@@ -117,7 +117,7 @@ import Testing
       origin.hold("/equal")
       origin.hold("/other")
       let engine = try NetworkEngine(to: origin, on: queue)
-      let leader = engine.start("/equal")
+      engine.start("/equal")
       #expect(await origin.waitForRequests(1))
       let clock = await LoopClock(queue)
       func work(_ make: (Int) -> NetworkOperation) async -> Duration {
