@@ -11,7 +11,8 @@ struct DescriptorLimitTests {
     await #expect(processExitsWith: .success) {
       try await withWire({ $0.queue.sizing = .fixed(20) }) { wire in
         wire.origin.fallback(.text("ok"))
-        #expect(try await wire.answer(wire.operation("/warm")).text == "ok")
+        let warm = try await wire.answer(wire.operation("/warm"))
+        #expect(warm.text == "ok")
         // Given a process without a free descriptor, whose idle connection does not lead to the other name
         var taken: [Int32] = []
         leaveFewDescriptors()
@@ -29,11 +30,13 @@ struct DescriptorLimitTests {
         }
         #expect(cpuSeconds() - before < 2)
         // And the connection that is there still serves
-        #expect(try await wire.answer(wire.operation("/reused")).metrics.connectionReused)
+        let reused = try await wire.answer(wire.operation("/reused"))
+        #expect(reused.metrics.connectionReused)
         // Then it recovers with the descriptors
         for descriptor in taken { close(descriptor) }
         let url = wire.origin.url("/b", host: "localhost")
-        #expect(try await wire.answer(wire.engine.operation(url: url)).text == "ok")
+        let recovered = try await wire.answer(wire.engine.operation(url: url))
+        #expect(recovered.text == "ok")
       }
     }
   }
@@ -89,7 +92,8 @@ struct DescriptorLimitTests {
         for number in 0..<10 {
           let other = try NetworkEngine(host: "localhost", configuration: wire.engine.configuration)
           let url = wire.origin.url("/\(number)", host: "localhost")
-          #expect(try await wire.answer(other.operation(url: url)).text == "ok")
+          let answer = try await wire.answer(other.operation(url: url))
+          #expect(answer.text == "ok")
         }
         // And the many go on, all of them
         wire.origin.on("/held", .text("ok"))
@@ -121,7 +125,8 @@ struct DescriptorLimitTests {
       }
       try await withWire { wire in
         wire.origin.fallback(.text("ok"))
-        #expect(try await wire.answer(wire.operation("/")).text == "ok")
+        let answer = try await wire.answer(wire.operation("/"))
+        #expect(answer.text == "ok")
       }
     }
   }

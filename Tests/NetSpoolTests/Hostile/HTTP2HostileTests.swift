@@ -62,7 +62,8 @@ struct HTTP2HostileTests {
       let operation = wire.engine.operation(url: server.url("cacheable"), method: .put)
       operation.setBody(.bytes([UInt8](repeating: 7, count: 3 << 20)))
       // Then
-      #expect(try await wire.answer(operation).text == "ok" && server.requests("cacheable").count > 0)
+      let answer = try await wire.answer(operation)
+      #expect(answer.text == "ok" && server.requests("cacheable").count > 0)
     }
   }
 
@@ -185,7 +186,8 @@ struct HTTP2HostileTests {
   func `gets a request again that it has not processed, whatever its method`(_ name: String) async throws {
     try await withHostileServer(.http2) { wire, server in
       let operation = wire.engine.operation(url: server.url(name), method: .post).setBody(.bytes([1, 2, 3]))
-      #expect(try await wire.answer(operation).text == "ok" && server.requests(name).count == 2)
+      let answer = try await wire.answer(operation)
+      #expect(answer.text == "ok" && server.requests(name).count == 2)
     }
   }
 

@@ -30,7 +30,8 @@ struct LocalPortTests {
       }
       #expect((40..<200).contains(tally.count("completed")))
       #expect(tally.ended == 200 && tally.isOneEach && cpuSeconds() - before < 2)
-      #expect(try await wire.answer(wire.operation("/again")).text == "ok")
+      let answer = try await wire.answer(wire.operation("/again"))
+      #expect(answer.text == "ok")
     }
   }
 }

@@ -36,7 +36,8 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.set("many.test", .addresses((1...200).map { NameServer.loopback & 0xFFFF_FF00 + $0 }))
       wire.origin.on("/", .text("hello"))
-      #expect(try await wire.answer(wire.operation(at: "many.test")).text == "hello")
+      let answer = try await wire.answer(wire.operation(at: "many.test"))
+      #expect(answer.text == "hello")
     }
   }
 
@@ -44,7 +45,8 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.set("half.test", .withBrokenIPv6(NameServer.loopback))
       wire.origin.on("/", .text("hello"))
-      #expect(await wire.engine.end(of: wire.operation(at: "half.test"), within: .seconds(2)).text == "hello")
+      let answer = await wire.engine.end(of: wire.operation(at: "half.test"), within: .seconds(2))
+      #expect(answer.text == "hello")
     }
   }
 

@@ -17,7 +17,8 @@ struct DigestAcceptorTests {
           url: server.url("/digest/\(algorithm)/\(protection)/\(path)"), method: .put)
         operation.setBody(.bytes(Array("body".utf8)))
           .setCredentials(.digest(user: "user", password: "secret"))
-        #expect(try await wire.answer(operation).text?.hasPrefix("user=user ") == true)
+        let answer = try await wire.answer(operation)
+        #expect(answer.text?.hasPrefix("user=user ") == true)
         // Refused once, for all three.
         #expect(server.requests().count == count + 2)
       }
@@ -60,7 +61,8 @@ struct DigestAcceptorTests {
       let target = other.url("/open/there", host: "localhost")
       let operation = wire.engine.operation(url: server.url("/digest/MD5/auth/a?to=\(target)"))
         .setCredentials(.digest(user: "user", password: "secret"))
-      #expect(try await wire.answer(operation).text == "user=None body=none\n")
+      let answer = try await wire.answer(operation)
+      #expect(answer.text == "user=None body=none\n")
       #expect(other.requests().map(\.scheme) == [nil])
     }
   }

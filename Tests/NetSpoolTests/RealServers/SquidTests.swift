@@ -12,7 +12,8 @@ struct SquidTests {
       wire.origin.on("/through", .text("hello"))
       #expect(try await wire.answer(wire.operation("/through")).text == "hello")
       #expect(wire.origin.requests.last?.header("Via") != nil)
-      #expect(try proxy.requests("127.0.0.1:\(wire.origin.port)/through", count: 1).map(\.status) == [200])
+      let logged = try proxy.requests("127.0.0.1:\(wire.origin.port)/through", count: 1)
+      #expect(logged.map(\.status) == [200])
     }
   }
 
@@ -27,7 +28,8 @@ struct SquidTests {
       #expect(answer.text == "hello\n")
     }
     // A tunnel is in the log when it has ended.
-    #expect(try proxy.requests("localhost:\(server.tlsPort)", count: 1).first?.method == "CONNECT")
+    let logged = try proxy.requests("localhost:\(server.tlsPort)", count: 1)
+    #expect(logged.first?.method == "CONNECT")
   }
 
   @Test(.needsNginx) func `is told that the proxy refuses the tunnel`() async throws {
@@ -45,7 +47,8 @@ struct SquidTests {
     try await withWire({ $0.proxy = Self.proxy(proxy, password: "secret", scheme) }) { wire in
       wire.origin.on("/signed", .text("hello"))
       for _ in 0..<2 {
-        #expect(try await wire.answer(wire.operation("/signed")).text == "hello")
+        let answer = try await wire.answer(wire.operation("/signed"))
+        #expect(answer.text == "hello")
       }
       #expect(wire.origin.requests.allSatisfy { $0.header("Proxy-Authorization") == nil })
       let logged = try proxy.requests("127.0.0.1:\(wire.origin.port)/signed", count: 2, status: 200)
@@ -66,7 +69,8 @@ struct SquidTests {
     } _: { wire in
       for _ in 0..<2 {
         let operation = wire.engine.operation(url: server.tlsURL("/seen"))
-        #expect(try await wire.answer(operation).status == 200)
+        let answer = try await wire.answer(operation)
+        #expect(answer.status == 200)
       }
     }
   }
@@ -105,7 +109,8 @@ struct SquidTests {
     } _: { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/basic/hello.txt?through"))
         .setCredentials(user: "user", password: "secret")
-      #expect(try await wire.answer(operation).text == "hello\n")
+      let answer = try await wire.answer(operation)
+      #expect(answer.text == "hello\n")
     }
   }
 

@@ -222,7 +222,8 @@ struct TrustStoreTests {
       let start = clock.now
       for name in names {
         let url = server.url("tls_ok").replacing("localhost", with: name)
-        #expect(try await wire.answer(wire.engine.operation(url: url)).text == "ok")
+        let answer = try await wire.answer(wire.engine.operation(url: url))
+        #expect(answer.text == "ok")
       }
       expect(clock.now - start, within: .milliseconds(20 * 8))
     }

@@ -47,7 +47,8 @@ struct UnaskedBytesTests {
         _ = try await wire.answer(wire.engine.operation(url: server.url(name)))
         try await blocking { try server.waitUntilSent(name, connection: 1, number: 1) }
         try await Task.sleep(for: .milliseconds(30))
-        #expect(try await wire.answer(wire.engine.operation(url: server.url(name))).text == "first")
+        let next = try await wire.answer(wire.engine.operation(url: server.url(name)))
+        #expect(next.text == "first")
       }
       paused.cancel()
       _ = await paused.end()
@@ -58,7 +59,8 @@ struct UnaskedBytesTests {
   func `reads the chunks of HTTP 1_0 and closes`(_ name: String) async throws {
     try await withHostileServer(.http1) { wire, server in
       for _ in 0..<2 {
-        #expect(try await wire.answer(wire.engine.operation(url: server.url(name))).text == "first")
+        let answer = try await wire.answer(wire.engine.operation(url: server.url(name)))
+        #expect(answer.text == "first")
       }
       #expect(server.requests(name) == ["1 1", "2 1"])
     }

@@ -136,7 +136,8 @@ struct FanOutTests {
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
       let operation = wire.operation("/a").addDownloadStream(bad, onFailure: .dropStream)
-      #expect(try await wire.failure(operation).code == .sinkFailed)
+      let error = try await wire.failure(operation)
+      #expect(error.code == .sinkFailed)
     }
   }
 
