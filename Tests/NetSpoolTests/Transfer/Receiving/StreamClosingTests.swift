@@ -55,7 +55,8 @@ struct StreamClosingTests {
       wire.engine.enqueue(operation)
       try? folder.remove("a")
       wire.queue.isSuspended = false
-      #expect(try await wire.failure(operation).code == .uploadSourceFailed)
+      let error = try await wire.failure(operation)
+      #expect(error.code == .uploadSourceFailed)
     }
     check(stream, opens: 0, fails: .uploadSourceFailed)
   }

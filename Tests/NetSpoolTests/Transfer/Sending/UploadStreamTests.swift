@@ -72,7 +72,8 @@ struct UploadStreamTests {
     try await withWire { wire in
       let operation = wire.operation("/a", .put).setUploadStream(stream)
       operation.onUploadProgress { [weak operation] _ in operation?.cancel() }
-      #expect(try await wire.failure(operation).code == .cancelled)
+      let error = try await wire.failure(operation)
+      #expect(error.code == .cancelled)
     }
     #expect(stream.opens == 1 && stream.closes == 1)
   }
