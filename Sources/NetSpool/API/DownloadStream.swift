@@ -211,9 +211,7 @@ public final class MemoryDownloadStream: DownloadStream {
 
   /// Notes whether the body is whole.
   public func close(_ outcome: Result<Void, NetworkError>) {
-    state.withLock { state in
-      if case .success = outcome { state.isWhole = true }
-    }
+    state.withLock { state in if case .success = outcome { state.isWhole = true } }
   }
 }
 

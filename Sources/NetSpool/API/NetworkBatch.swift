@@ -23,8 +23,7 @@ public final class NetworkBatch: Sendable {
     deliver: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
   ) {
     self.operations = operations
-    state = Mutex(
-      State(results: Array(repeating: nil, count: operations.count), left: operations.count))
+    state = Mutex(State(results: Array(repeating: nil, count: operations.count), left: operations.count))
     cancelAll = cancel
     self.deliver = deliver
   }

@@ -70,9 +70,7 @@ extension NetworkEngine {
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) {
     if driver.isOfParent { throw NetworkError(.usedAfterFork) }
-    do throws(NetworkError) {
-      try openCache(configuration, now: now)
-    } catch {
+    do throws(NetworkError) { try openCache(configuration, now: now) } catch {
       if error.code == .storeBusy { useCacheLater(configuration, now: now) }
       throw error
     }
@@ -124,8 +122,7 @@ enum CacheOpening {
     core.reach = engine.reach
     core.egress = engine.configuration.egress
     return EngineCache(
-      store: store, settings: core, headers: engine.headers, account: engine.credential,
-      jar: engine.jar)
+      store: store, settings: core, headers: engine.headers, account: engine.credential, jar: engine.jar)
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
@@ -187,9 +184,7 @@ extension NetworkEngine {
     isCacheBusy.store(true, ordering: .relaxed)
     Later.run(after: .seconds(5), on: Self.retries) { [weak self] in
       guard let self, !isClosed.load(ordering: .relaxed) else { return }
-      do throws(NetworkError) {
-        try openCache(configuration, now: now)
-      } catch {
+      do throws(NetworkError) { try openCache(configuration, now: now) } catch {
         if error.code == .storeBusy { return useCacheLater(configuration, now: now) }
       }
       isCacheBusy.store(false, ordering: .relaxed)

@@ -80,9 +80,7 @@ extension NetworkEngine.Proxy: CustomStringConvertible, CustomReflectable {
 
 extension NetworkEngine.Proxy {
   func check() throws(NetworkError) {
-    for url in [plain, secure] {
-      if let url { _ = try ProxyParser.parse(url) }
-    }
+    for url in [plain, secure].compactMap(\.self) { _ = try ProxyParser.parse(url) }
   }
 
   /// Nil when there is none for this scheme.

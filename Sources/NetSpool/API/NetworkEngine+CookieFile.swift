@@ -28,9 +28,7 @@ extension NetworkEngine {
   private func onCookies<Value: Sendable>(_ body: @escaping @Sendable (SharedState) -> Value) async throws
     -> Value
   {
-    guard handleSettings.keepsCookies else {
-      throw NetworkError(.invalidConfiguration, reason: "cookies")
-    }
+    guard handleSettings.keepsCookies else { throw NetworkError(.invalidConfiguration, reason: "cookies") }
     let value: Value? = await withCheckedContinuation { continuation in
       let isAsked = homePort.perform(of: id) { [id, handleSettings] core in
         continuation.resume(returning: body(core.starter.pools.cookies(of: id, handleSettings)))

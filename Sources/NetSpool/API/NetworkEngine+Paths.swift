@@ -6,18 +6,16 @@
 extension NetworkEngine {
   /// Gets a path and waits for the answer without blocking a thread.
   public func get(
-    _ path: String, parameters: NetworkRequest.Parameters = [:],
-    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
-    cachePolicy: CachePolicy? = nil
+    _ path: String, parameters: NetworkRequest.Parameters = [:], headers: NetworkRequest.Headers = [:],
+    timeouts: NetworkRequest.Timeouts = .init(), cachePolicy: CachePolicy? = nil
   ) async throws -> NetworkResponse {
     try await response(for: operation(.get, path, parameters, .none, headers, timeouts, cachePolicy))
   }
 
   /// Asks for the head of a path.
   public func head(
-    _ path: String, parameters: NetworkRequest.Parameters = [:],
-    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
-    cachePolicy: CachePolicy? = nil
+    _ path: String, parameters: NetworkRequest.Parameters = [:], headers: NetworkRequest.Headers = [:],
+    timeouts: NetworkRequest.Timeouts = .init(), cachePolicy: CachePolicy? = nil
   ) async throws -> NetworkResponse {
     try await response(for: operation(.head, path, parameters, .none, headers, timeouts, cachePolicy))
   }
@@ -167,9 +165,8 @@ extension NetworkEngine {
   /// Deletes a path. Without `onError` an error goes to ``Configuration/onUnhandledFailure``.
   @discardableResult
   public func delete(
-    _ path: String, parameters: NetworkRequest.Parameters = [:],
-    headers: NetworkRequest.Headers = [:], timeouts: NetworkRequest.Timeouts = .init(),
-    onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
+    _ path: String, parameters: NetworkRequest.Parameters = [:], headers: NetworkRequest.Headers = [:],
+    timeouts: NetworkRequest.Timeouts = .init(), onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     onError: (@Sendable (NetworkError) -> Void)? = nil
   ) -> NetworkOperation {
     send(operation(.delete, path, parameters, .none, headers, timeouts), onCompletion, onError)

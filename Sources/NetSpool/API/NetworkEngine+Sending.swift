@@ -6,13 +6,9 @@ extension NetworkEngine {
   /// parts meet. Nil and `/` are the base itself.
   public func operation(
     path: String?, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
-  )
-    -> NetworkOperation
-  {
+  ) -> NetworkOperation {
     let url: String
-    do throws(NetworkError) {
-      url = try absolute(path)
-    } catch {
+    do throws(NetworkError) { url = try absolute(path) } catch {
       let operation = make(NetworkRequest(url: path ?? "", method: method), parameters)
       operation.fail(error)
       return operation
@@ -38,9 +34,7 @@ extension NetworkEngine {
   /// Makes an operation for an absolute http or https URL, of this host or any other.
   public func operation(
     url: String, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
-  )
-    -> NetworkOperation
-  {
+  ) -> NetworkOperation {
     make(NetworkRequest(url: url, method: method), parameters)
   }
 
@@ -49,9 +43,7 @@ extension NetworkEngine {
     guard request.isRelative else { return NetworkOperation(request, engine: self) }
     var request = request
     request.isRelative = false
-    do throws(NetworkError) {
-      request.url = try absolute(request.url)
-    } catch {
+    do throws(NetworkError) { request.url = try absolute(request.url) } catch {
       let operation = NetworkOperation(request, engine: self)
       operation.fail(error)
       return operation
@@ -184,9 +176,7 @@ extension NetworkEngine {
   /// Never needed, and may be called again, from any thread. The queue and other engines go on.
   /// - Parameter deadline: 10 seconds unless told otherwise.
   public func shutDown(deadline: Duration = .seconds(10)) async {
-    await withCheckedContinuation { continuation in
-      shutDown(deadline: deadline) { continuation.resume() }
-    }
+    await withCheckedContinuation { continuation in shutDown(deadline: deadline) { continuation.resume() } }
   }
 
   /// The same for scripts: blocks, unless it is called from a closure of NetSpool, where it only begins.

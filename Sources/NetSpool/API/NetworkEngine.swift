@@ -81,9 +81,7 @@ public final class NetworkEngine: Sendable {
     headers = configuration.sentHeaders
     handleSettings = configuration.handleSettings
     goesStraight = !handleSettings.hasProxy && handleSettings.way.isDirect
-    authorities = (
-      handleSettings.authorities(isSecure: true), handleSettings.authorities(isSecure: false)
-    )
+    authorities = (handleSettings.authorities(isSecure: true), handleSettings.authorities(isSecure: false))
     reach = AnswerScope.Reach(handleSettings)
     interfaces = handleSettings.way.interfaces
     jar = handleSettings.keepsCookies ? CookieJar(of: id) : nil

@@ -81,9 +81,7 @@ public struct NetworkError: Error, Sendable {
   }
 
   /// The status of the answer that is the error, or that came with it; nil without an answer.
-  public var status: Int? {
-    if case .http(let status) = underlying { status } else { response?.status }
-  }
+  public var status: Int? { if case .http(let status) = underlying { status } else { response?.status } }
 
   /// The number that the layer below gave.
   public internal(set) var underlying: Underlying? {

@@ -27,8 +27,7 @@ extension NetworkOperation {
   @discardableResult
   public func setCredentials(user: String, password: String, preemptive: Bool = false) -> Self {
     setCredentials(
-      preemptive
-        ? .basic(user: user, password: password) : .password(user: user, password: password))
+      preemptive ? .basic(user: user, password: password) : .password(user: user, password: password))
   }
 
   /// Sets the account that this request is sent for, instead of the engine's.

@@ -32,9 +32,7 @@ extension NetworkQueue {
   /// origin. Empty before the first request and after the queue's end.
   public var snapshot: Snapshot {
     get async {
-      await withCheckedContinuation { continuation in
-        driver.snapshot { continuation.resume(returning: $0) }
-      }
+      await withCheckedContinuation { continuation in driver.snapshot { continuation.resume(returning: $0) } }
     }
   }
 }

@@ -19,9 +19,7 @@ public final class NetworkQueue: Sendable {
     driver = QueueDriver(configuration)
   }
 
-  private init(unchecked configuration: Configuration) {
-    driver = QueueDriver(configuration)
-  }
+  private init(unchecked configuration: Configuration) { driver = QueueDriver(configuration) }
 
   deinit { driver.abandon() }
 

@@ -91,9 +91,7 @@ public struct Multipart: Sendable {
   }
 
   /// Appends a field of text.
-  public mutating func addField(_ text: String, forKey key: String) {
-    addData(text.utf8, forKey: key)
-  }
+  public mutating func addField(_ text: String, forKey key: String) { addData(text.utf8, forKey: key) }
 
   /// Appends a file, under its base name unless another is given; it is read while the request is sent. One that is missing or unreadable ends
   /// the operation with `.uploadSourceFailed` before anything is sent.

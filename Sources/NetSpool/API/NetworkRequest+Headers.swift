@@ -146,9 +146,7 @@ extension NetworkRequest.Headers {
   /// The first value of a name, read as Latin-1 where it is no UTF-8; setting replaces all of that name, nil removes them.
   public subscript(name: String) -> String? {
     get { first(name) }
-    set {
-      if let newValue { set(name, newValue) } else { remove(name: name) }
-    }
+    set { if let newValue { set(name, newValue) } else { remove(name: name) } }
   }
 
   /// True when a field of that name is there.
@@ -200,9 +198,7 @@ extension NetworkRequest.Headers: ExpressibleByDictionaryLiteral {
 
 extension NetworkRequest.Headers: CustomStringConvertible, CustomReflectable {
   /// A line for each field, secrets masked.
-  public var description: String {
-    map(\.description).joined(separator: "\n")
-  }
+  public var description: String { map(\.description).joined(separator: "\n") }
 
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["fields": description]) }

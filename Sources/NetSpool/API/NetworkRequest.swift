@@ -47,9 +47,7 @@ public struct NetworkRequest: Sendable {
 
   var extra: RequestExtras {
     // Lent: a copy of all of them costs more than most of what is done with one.
-    _read {
-      if extras.isEmpty { yield.standard } else { yield extras[0] }
-    }
+    _read { if extras.isEmpty { yield.standard } else { yield extras[0] } }
     _modify {
       if extras.isEmpty { extras.append(.standard) }
       yield &extras[0]

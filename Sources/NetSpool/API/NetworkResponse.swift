@@ -104,9 +104,7 @@ public struct NetworkResponse: Sendable {
 
   /// When the answer that comes from the cache came from the origin, or was confirmed last: the time since 1970; nil for
   /// one from the network.
-  public var cachedAt: Duration? {
-    parts[0].cachedAt == 0 ? nil : .milliseconds(parts[0].cachedAt)
-  }
+  public var cachedAt: Duration? { parts[0].cachedAt == 0 ? nil : .milliseconds(parts[0].cachedAt) }
 
   mutating func noteCache(cachedAt: Int64, isStale: Bool) {
     parts[0].cachedAt = cachedAt

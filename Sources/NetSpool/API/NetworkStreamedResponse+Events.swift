@@ -18,9 +18,7 @@ extension NetworkStreamedResponse {
     let head: ResponseHead
 
     /// Reads the events.
-    public func makeAsyncIterator() -> AsyncIterator {
-      AsyncIterator(reader, head)
-    }
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reader, head) }
 
     /// Reads the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
@@ -39,8 +37,7 @@ extension NetworkStreamedResponse {
         request = operation.request
         first = head
         lines = Lines.AsyncIterator(reader, endsAtCR: true)
-        parser = ServerEventParser(
-          eventBytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
+        parser = ServerEventParser(eventBytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
       }
 
       /// The next event; nil when the origin has ended them. Throws a `NetworkError`, or `CancellationError`.

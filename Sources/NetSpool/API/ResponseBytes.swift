@@ -109,8 +109,7 @@ extension ResponseBytes: RandomAccessCollection {
   ) rethrows -> Result? {
     switch storage {
     case .bytes(let bytes): try unsafe bytes.withContiguousStorageIfAvailable(body)
-    case .mapped:
-      try unsafe withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
+    case .mapped: try unsafe withUnsafeBytes { try unsafe body($0.assumingMemoryBound(to: UInt8.self)) }
     }
   }
 }

@@ -13,15 +13,11 @@ final class StreamSink: Sink {
     digest = stream.wantsDigest ? SHA256() : nil
   }
 
-  func open(
-    _ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void
-  ) throws(SinkFailure) {
+  func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     self.ready = ready
     let (port, me) = (services.context.port, LoopReference(self))
     stream.willOpen { port.perform { _ in me.object?.wake() } }
-    do {
-      try stream.open(head, bytesExpected: bytesExpected)
-    } catch {
+    do { try stream.open(head, bytesExpected: bytesExpected) } catch {
       throw SinkFailure(reason: "open threw \(error)", thrown: error)
     }
   }
@@ -33,9 +29,7 @@ final class StreamSink: Sink {
       digest?.update(bytes.extracting(..<taken))
       if taken < bytes.byteCount { askAgain(afterMilliseconds: taken > 0 ? 0 : 10) }
       return taken
-    } catch {
-      throw SinkFailure(reason: "write threw \(error)", thrown: error)
-    }
+    } catch { throw SinkFailure(reason: "write threw \(error)", thrown: error) }
   }
 
   /// A stream need not tell when it can take more, so it is asked again soon.
@@ -109,11 +103,7 @@ extension StreamAttachment {
       isWatching: stream is any WatchingStream, close: { stream.close(.failure($0)) }
     ) { services in
       guard let own = stream as? any CoreStream else { return StreamSink(stream, services: services) }
-      do throws(SinkFailure) {
-        return try own.makeSink(services)
-      } catch {
-        return FailedSink(error)
-      }
+      do throws(SinkFailure) { return try own.makeSink(services) } catch { return FailedSink(error) }
     }
   }
 }
