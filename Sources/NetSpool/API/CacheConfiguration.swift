@@ -90,9 +90,7 @@ public struct CacheRules: Sendable, Hashable {
     relaxed.noCacheSeconds = 60
     return relaxed
   }()
-}
 
-extension CacheRules {
   /// Gives answers without an explicit lifetime one from the numbers below (RFC 9111 section 4.2.2); true.
   /// Setting it to false sets those numbers to zero.
   public var usesHeuristics: Bool {

@@ -62,14 +62,10 @@ public struct FrozenOperation: Sendable, Identifiable {
     lastError = record.lastError
     lastStatus = facts.lastStatus > 0 ? Int(facts.lastStatus) : nil
   }
-}
 
-extension FrozenOperation {
   /// The URL for people, secrets masked.
   var urlMasked: String { Redaction.standard.url(url) }
-}
 
-extension FrozenOperation {
   /// The request as a command for a shell, with its key, secrets masked; fields that are not written down are shown with
   /// a mask for a value. The body stays in the store: curl reads it from the standard input. See
   /// ``NetworkRequest/curlCommand``.

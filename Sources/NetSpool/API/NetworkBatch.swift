@@ -98,9 +98,7 @@ public final class NetworkBatch: Sendable {
     }
     for handler in handlers { handler(results) }
   }
-}
 
-extension NetworkBatch {
   /// The progress of a batch.
   public struct Progress: Sendable, Hashable {
     /// Operations that have ended.

@@ -12,9 +12,7 @@ public struct NetworkBudget: Sendable, Hashable {
   public internal(set) var refused = 0
   /// The longest wait, waits that still last included.
   public internal(set) var longestWait = Duration.zero
-}
 
-extension NetworkBudget {
   /// With what another loop has counted for the same limit.
   fileprivate func with(_ other: Self) -> Self {
     NetworkBudget(

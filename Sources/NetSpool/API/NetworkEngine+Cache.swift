@@ -62,9 +62,7 @@ extension NetworkEngine {
   public var cacheStatistics: CacheStatistics? {
     cache?.statistics ?? (isCacheBusy.load(ordering: .relaxed) ? .busy : nil)
   }
-}
 
-extension NetworkEngine {
   /// With a clock of its own, in milliseconds since 1970, for tests of lifetimes.
   package func useCache(
     _ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64
@@ -87,9 +85,7 @@ extension NetworkEngine {
 
   /// Nil until `useCache`, and in a child of fork(2), where its locks may be held for ever.
   var cache: EngineCache? { driver.isOfParent ? nil : caching.object }
-}
 
-extension NetworkEngine {
   /// Waits until the disk has all that was stored and removed so far, for 5 s at most. Not on the loop thread.
   public func flushCache() { cache?.store.flush() }
 

@@ -63,9 +63,7 @@ extension NetworkEngine {
 
   /// Forgets a dead letter, and lets its lane go on if it was halted.
   public func discardDeadLetter(id: UInt64) { freezing?.discard(FrozenID(id), for: self) }
-}
 
-extension NetworkEngine {
   /// With a clock of its own, for tests of what takes days.
   func useFreezing(
     _ configuration: FreezeConfiguration, now: (@Sendable () -> FrozenMoment)?

@@ -43,9 +43,7 @@ extension NetworkEngine {
     reachabilityBoard.add(handler)
     watchReachability()
   }
-}
 
-extension NetworkEngine {
   /// The kernel's view of the way to others, for `netspool doctor`: the families with an address and a route, and the
   /// interface of the default route, if there is one. A radio modem or a dialled line is cellular: `.byLink` runs narrower on
   /// it. Nil when the kernel does not tell.

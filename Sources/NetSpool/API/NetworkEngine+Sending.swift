@@ -154,9 +154,7 @@ extension NetworkEngine {
   public func wait(for request: NetworkRequest) throws(NetworkError) -> NetworkResponse {
     try wait(for: operation(request))
   }
-}
 
-extension NetworkEngine {
   /// Ends every operation of this engine with `.cancelled`.
   public func cancelAll() { cancel { _ in true } }
 

@@ -32,9 +32,7 @@ public struct NetworkImage: Sendable {
   /// The file reaches the end that its own structure gives it: no byte is missing. What follows that end is
   /// ignored. Checksums are not verified.
   public var isComplete: Bool { info.isComplete }
-}
 
-extension NetworkImage {
   /// A file format. Open: a later version may know more, so a `switch` needs a default.
   public struct Format: Hashable, Sendable, CustomStringConvertible {
     let kind: ImageFormat
@@ -61,9 +59,7 @@ extension NetworkImage {
     /// The media type.
     public var description: String { mimeType }
   }
-}
 
-extension NetworkImage {
   /// Why the bytes of a file are no whole image, `notAnImage` or `imageTruncated`; nil when they are one. Nothing
   /// is kept of them. Any thread; linear in their number at most.
   package static func defect(of bytes: RawSpan) -> String? {
@@ -102,9 +98,7 @@ extension NetworkEngine {
     enqueue(operation)
     return operation
   }
-}
 
-extension NetworkEngine {
   /// Fetches a picture and waits for it without blocking a thread. The bytes decide what it is, whatever `Content-Type` says.
   ///
   /// Throws what `response(for:)` throws, and for a body that is no whole picture `.decodeFailed` with the cause

@@ -82,9 +82,7 @@ public final class NetworkQueue: Sendable {
       }
     }
   }
-}
 
-extension NetworkQueue {
   /// The settings in force.
   public var configuration: Configuration { driver.settings.withLock { $0 } }
 
@@ -128,9 +126,7 @@ extension NetworkQueue {
     get { configuration.isSuspended }
     set { try? configure { $0.isSuspended = newValue } }
   }
-}
 
-extension NetworkQueue {
   /// The work of the queue; cheap enough to ask a thousand times a second.
   public struct Activity: Sendable, Hashable {
     /// Operations that wait.
@@ -181,9 +177,7 @@ extension NetworkQueue {
     }
     return FirstAnswer.wait { driver.drain(deadline: deadline, done: $0) }
   }
-}
 
-extension NetworkQueue {
   /// Ends the loop threads and the workers and waits for them: what still runs ends with `.engineClosed`, and its
   /// unfinished files are removed. For programs that are about to exit. Engines of a closed queue refuse everything with
   /// `.engineClosed`. Blocks; traps when called from a closure of NetSpool, which would wait for itself.

@@ -102,9 +102,7 @@ public struct Multipart: Sendable {
     let fileName = fileName ?? String(path[(start ?? path.startIndex)...])
     parts.append(Part(name: key, fileName: fileName, mimeType: mimeType, content: .file(path)))
   }
-}
 
-extension Multipart {
   /// A field or a file.
   struct Part: Hashable, Sendable {
     enum Content: Hashable, Sendable {

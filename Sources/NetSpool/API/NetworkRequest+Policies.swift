@@ -127,9 +127,7 @@ extension NetworkRequest {
       return nil
     }
   }
-}
 
-extension NetworkRequest {
   /// When a failed attempt is followed by another. Only idempotent methods and requests with an
   /// `idempotencyKey` are repeated, unless `attempts` names others.
   public struct Retry: Sendable, Hashable {
@@ -206,9 +204,7 @@ extension NetworkRequest {
       case any
     }
   }
-}
 
-extension NetworkRequest {
   /// Which redirects are followed (RFC 9110 section 15.4). Not from https to http, never in a cycle; to another
   /// origin only `Accept*`, `User-Agent`, `Range`, `If-Range` and the body's own fields go along.
   ///
@@ -238,9 +234,7 @@ extension NetworkRequest {
     /// As `standard`, with another limit.
     public static func atMost(_ count: Int) -> Self { Self(limit: count) }
   }
-}
 
-extension NetworkRequest {
   /// The urgency of an operation. Classes share by weight 2 : 5 : 10 : 20, so bulk work never starves and
   /// never delays what is urgent.
   public enum Priority: UInt8, Sendable, Hashable, CaseIterable, Comparable {

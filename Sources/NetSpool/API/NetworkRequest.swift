@@ -53,9 +53,7 @@ public struct NetworkRequest: Sendable {
       yield &extras[0]
     }
   }
-}
 
-extension NetworkRequest {
   /// The body as it will be sent, made when the operation is enqueued.
   var prepared: PreparedBody { hasExtras ? extra.prepared : .none }
 }
@@ -213,9 +211,7 @@ extension NetworkRequest {
     get { hasExtras ? extra.freezing : FreezeOptions() }
     set { extra.freezing = newValue }
   }
-}
 
-extension NetworkRequest {
   /// The request as a curl command for a shell, secrets masked.
   public var curlCommand: String { curlCommand(revealingSecrets: false) }
 
