@@ -105,13 +105,6 @@ extension NetworkRequest.Headers {
   package static func isSecret(_ name: String) -> Bool { Redaction.standard.isSecret(header: name) }
 }
 
-extension NetworkError: CustomReflectable {
-  /// The description and the answer: `dump` goes by it.
-  public var customMirror: Mirror {
-    Mirror(self, children: ["error": description, "response": response?.description ?? "none"])
-  }
-}
-
 extension NetworkOperation: CustomReflectable {
   /// The curl command and the state: `dump` goes by it.
   public var customMirror: Mirror {
@@ -147,16 +140,6 @@ extension NetworkEngine.Configuration: CustomStringConvertible, CustomReflectabl
         "httpVersion": httpVersion, "cookies": cookies, "limits": limits,
       ])
   }
-}
-
-extension NetworkCredentials.Refusal: CustomReflectable {
-  /// The description: `dump` goes by it.
-  public var customMirror: Mirror { Mirror(self, children: ["refusal": description]) }
-}
-
-extension FrozenOperation: CustomReflectable {
-  /// The description: `dump` goes by it.
-  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 extension ThawedOutcome: CustomStringConvertible, CustomReflectable {

@@ -81,9 +81,12 @@ public struct FrozenOperation: Sendable, Identifiable {
   }
 }
 
-extension FrozenOperation: CustomStringConvertible {
+extension FrozenOperation: CustomStringConvertible, CustomReflectable {
   /// Number, method and URL, secrets masked.
   public var description: String { "#\(id) \(method) \(urlMasked)" }
+
+  /// The description: `dump` goes by it.
+  public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 /// The receipt for a request that is on the disk: it will be sent, whatever becomes of this process.

@@ -134,17 +134,17 @@ extension NetworkCredentials: CustomStringConvertible, CustomReflectable {
 
 extension NetworkCredentials {
   /// The question to a provider of credentials: a request that was answered with 401.
-  public struct Refusal: Sendable {
+  public struct Refusal: Sendable, CustomStringConvertible, CustomReflectable {
     /// The URL to which it was sent.
     public let url: String
     /// Its method.
     public let method: NetworkRequest.Method
     /// The 401, with its challenge in `WWW-Authenticate` and its body.
     public let response: NetworkResponse
-  }
-}
 
-extension NetworkCredentials.Refusal: CustomStringConvertible {
-  /// Method, URL without secrets, and status.
-  public var description: String { "\(method) \(Redaction.standard.url(url)) \(response.status)" }
+    /// Method, URL without secrets, and status.
+    public var description: String { "\(method) \(Redaction.standard.url(url)) \(response.status)" }
+    /// The description: `dump` goes by it.
+    public var customMirror: Mirror { Mirror(self, children: ["refusal": description]) }
+  }
 }

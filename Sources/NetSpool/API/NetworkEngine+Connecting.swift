@@ -59,6 +59,18 @@ extension NetworkEngine {
         plain: ProcessEnvironment.value("http_proxy") ?? all, secure: secure ?? all,
         exceptions: ProcessEnvironment.value("no_proxy") ?? ProcessEnvironment.value("NO_PROXY") ?? "")
     }
+
+    func check() throws(NetworkError) {
+      for url in [plain, secure].compactMap(\.self) { _ = try ProxyParser.parse(url) }
+    }
+
+    /// Nil when there is none for this scheme.
+    func settings(isSecure: Bool) -> ProxySettings? {
+      guard let url = isSecure ? secure : plain, var proxy = try? ProxyParser.parse(url) else { return nil }
+      if let account { proxy.account = account }
+      proxy.exceptions = exceptions
+      return proxy
+    }
   }
 }
 
@@ -76,20 +88,6 @@ extension NetworkEngine.Proxy: CustomStringConvertible, CustomReflectable {
 
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["proxy": description]) }
-}
-
-extension NetworkEngine.Proxy {
-  func check() throws(NetworkError) {
-    for url in [plain, secure].compactMap(\.self) { _ = try ProxyParser.parse(url) }
-  }
-
-  /// Nil when there is none for this scheme.
-  func settings(isSecure: Bool) -> ProxySettings? {
-    guard let url = isSecure ? secure : plain, var proxy = try? ProxyParser.parse(url) else { return nil }
-    if let account { proxy.account = account }
-    proxy.exceptions = exceptions
-    return proxy
-  }
 }
 
 extension NetworkEngine {

@@ -159,7 +159,6 @@ public final class NetworkEngine: Sendable {
   }
 }
 
-/// The way in which connections are made.
 extension NetworkEngine.Configuration {
   fileprivate func checkWay() throws(NetworkError) {
     try ConnectionWay.check(resolve: resolve, connectTo: connectTo, unixSocket: unixSocket)
@@ -177,40 +176,7 @@ extension NetworkEngine.Configuration {
     if egress.isRestricted { throw NetworkEngine.invalid("egress behind a proxy") }
     if unixSocket != nil { throw NetworkEngine.invalid("a Unix socket behind a proxy") }
   }
-}
 
-extension NetworkEngine.TLS {
-  /// Refuses what paths of plain HTTP could never keep, and pins that no key has.
-  fileprivate func check(hasTLS: Bool) throws(NetworkError) {
-    if let pin = pinnedPublicKey {
-      if !hasTLS { throw NetworkEngine.invalid("tls.pinnedPublicKey without TLS") }
-      if !pin.split(separator: ";", omittingEmptySubsequences: false).allSatisfy(Self.isDigest) {
-        throw NetworkEngine.invalid("tls.pinnedPublicKey")
-      }
-    }
-    if requiresSubjectAlternativeName, !hasTLS {
-      throw NetworkEngine.invalid("tls.requiresSubjectAlternativeName without TLS")
-    }
-  }
-
-  /// `sha256//`, and 32 bytes in Base64.
-  private static func isDigest(_ pin: Substring) -> Bool {
-    let digits = pin.utf8.dropFirst(8)
-    return pin.hasPrefix("sha256//") && digits.count == 44 && digits.last == UInt8(ascii: "=")
-      && digits.dropLast().allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == 0x2B || $0 == 0x2F }
-  }
-
-  /// Returns who has named it: the caller, or the environment.
-  fileprivate func option(of part: TrustStore.Part) -> NetworkError.Cause {
-    let isOwn = caFile != nil || caPath != nil
-    switch part {
-    case .bundle: return isOwn ? .trustFile : .environmentTrustFile
-    case .folder: return isOwn ? .trustFolder : .environmentTrustFolder
-    }
-  }
-}
-
-extension NetworkEngine.Configuration {
   fileprivate var sentHeaders: Headers {
     var headers = headers
     if !headers.contains("User-Agent"), !omits("User-Agent") {
@@ -253,6 +219,37 @@ extension NetworkEngine.Configuration {
   fileprivate func home(_ host: String) -> URLPieces.Origin? {
     let url = try? URLText.make(scheme: scheme.rawValue, host: host, port: port, basePath: "", path: nil)
     return url.flatMap { try? URLParser.parse($0).pieces.origin }
+  }
+}
+
+extension NetworkEngine.TLS {
+  /// Refuses what paths of plain HTTP could never keep, and pins that no key has.
+  fileprivate func check(hasTLS: Bool) throws(NetworkError) {
+    if let pin = pinnedPublicKey {
+      if !hasTLS { throw NetworkEngine.invalid("tls.pinnedPublicKey without TLS") }
+      if !pin.split(separator: ";", omittingEmptySubsequences: false).allSatisfy(Self.isDigest) {
+        throw NetworkEngine.invalid("tls.pinnedPublicKey")
+      }
+    }
+    if requiresSubjectAlternativeName, !hasTLS {
+      throw NetworkEngine.invalid("tls.requiresSubjectAlternativeName without TLS")
+    }
+  }
+
+  /// `sha256//`, and 32 bytes in Base64.
+  private static func isDigest(_ pin: Substring) -> Bool {
+    let digits = pin.utf8.dropFirst(8)
+    return pin.hasPrefix("sha256//") && digits.count == 44 && digits.last == UInt8(ascii: "=")
+      && digits.dropLast().allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == 0x2B || $0 == 0x2F }
+  }
+
+  /// Returns who has named it: the caller, or the environment.
+  fileprivate func option(of part: TrustStore.Part) -> NetworkError.Cause {
+    let isOwn = caFile != nil || caPath != nil
+    switch part {
+    case .bundle: return isOwn ? .trustFile : .environmentTrustFile
+    case .folder: return isOwn ? .trustFolder : .environmentTrustFolder
+    }
   }
 }
 

@@ -154,7 +154,7 @@ public struct NetworkError: Error, Sendable {
   }
 }
 
-extension NetworkError: CustomStringConvertible {
+extension NetworkError: CustomStringConvertible, CustomReflectable {
   /// Cause, C code with its name, and the URL without secrets:
   /// `connectFailed (refused), curl 7: Couldn't connect to server, https://example.org/`.
   public var description: String {
@@ -163,5 +163,10 @@ extension NetworkError: CustomStringConvertible {
     if let underlying { text += ", \(underlying.sentence)" }
     if let url { text += ", \(url)" }
     return text
+  }
+
+  /// The description and the answer: `dump` goes by it.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["error": description, "response": response?.description ?? "none"])
   }
 }

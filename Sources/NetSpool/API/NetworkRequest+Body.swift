@@ -38,16 +38,6 @@ extension NetworkRequest.Body: ExpressibleByStringInterpolation {
   }
 }
 
-extension NetworkRequest {
-  /// The encoding of parameters in a body.
-  public enum ParameterEncoding: Sendable, Hashable {
-    /// `application/x-www-form-urlencoded`; the default.
-    case form
-    /// A flat JSON object: numbers and truth values as such, all else as strings.
-    case json
-  }
-}
-
 /// A `multipart/form-data` body (RFC 7578): fields and files in order.
 ///
 /// Files are streamed from disk while the body is sent; the length is known beforehand and nothing is copied
@@ -121,6 +111,14 @@ public struct Multipart: Sendable {
 }
 
 extension NetworkRequest {
+  /// The encoding of parameters in a body.
+  public enum ParameterEncoding: Sendable, Hashable {
+    /// `application/x-www-form-urlencoded`; the default.
+    case form
+    /// A flat JSON object: numbers and truth values as such, all else as strings.
+    case json
+  }
+
   /// Names and values in order, repeats allowed: a query or a form.
   public struct Parameters: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     var pairs: [Parameter]

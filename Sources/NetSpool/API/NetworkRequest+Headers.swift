@@ -180,15 +180,13 @@ extension NetworkRequest.Headers {
   public mutating func remove(_ name: String) { remove(name: name) }
 }
 
-extension NetworkRequest.Headers {
+extension NetworkRequest.Headers: ExpressibleByDictionaryLiteral {
   /// The fields of a dictionary, by name.
   public init(_ dictionary: [String: String]) {
     self.init()
     for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) { add(name, value) }
   }
-}
 
-extension NetworkRequest.Headers: ExpressibleByDictionaryLiteral {
   /// Fields in the order they are written.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init()

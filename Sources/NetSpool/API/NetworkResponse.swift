@@ -182,36 +182,7 @@ public struct NetworkResponse: Sendable {
     /// The same as 32 bytes.
     var digest: [UInt8]?
   }
-}
 
-/// An answer before its body.
-public struct ResponseHead: Sendable {
-  enum Version: UInt8, Sendable { case http10, http11, http2, http3 }
-
-  var version: Version
-  /// The status code.
-  public internal(set) var status: Int
-  /// The header fields as received.
-  public internal(set) var headers: NetworkRequest.Headers
-  /// Fields that came after the body.
-  var trailers = Headers()
-
-  /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
-  public var httpVersion: String { version.name }
-}
-
-extension ResponseHead.Version {
-  var name: String {
-    switch self {
-    case .http10: "HTTP/1.0"
-    case .http11: "HTTP/1.1"
-    case .http2: "HTTP/2"
-    case .http3: "HTTP/3"
-    }
-  }
-}
-
-extension NetworkResponse {
   /// The times of an operation, and the bytes that it moved. Times are those of the last exchange
   /// (curl_easy_getinfo(3)); phases that did not happen are zero.
   public struct Metrics: Sendable {
@@ -255,4 +226,31 @@ extension NetworkResponse {
     /// cache that `enqueue` itself found.
     public var endToEnd: Duration { .microseconds(endToEndTime) }
   }
+}
+
+/// An answer before its body.
+public struct ResponseHead: Sendable {
+  enum Version: UInt8, Sendable {
+    case http10, http11, http2, http3
+
+    var name: String {
+      switch self {
+      case .http10: "HTTP/1.0"
+      case .http11: "HTTP/1.1"
+      case .http2: "HTTP/2"
+      case .http3: "HTTP/3"
+      }
+    }
+  }
+
+  var version: Version
+  /// The status code.
+  public internal(set) var status: Int
+  /// The header fields as received.
+  public internal(set) var headers: NetworkRequest.Headers
+  /// Fields that came after the body.
+  var trailers = Headers()
+
+  /// The HTTP version of the answer: `HTTP/1.1`, `HTTP/2`.
+  public var httpVersion: String { version.name }
 }
