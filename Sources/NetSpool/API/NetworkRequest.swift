@@ -263,30 +263,17 @@ extension NetworkRequest {
     public static let trace = Self("TRACE")
 
     /// Sending it twice has the effect of sending it once (RFC 9110 section 9.2.2).
-    var isIdempotent: Bool {
-      switch name {
-      case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
-      default: false
-      }
-    }
+    var isIdempotent: Bool { isSafe || name == "PUT" || name == "DELETE" }
 
     /// True when it asks for nothing to be changed (RFC 9110 section 9.2.1).
-    var isSafe: Bool {
-      switch name {
-      case "GET", "HEAD", "OPTIONS", "TRACE": true
-      default: false
-      }
-    }
+    var isSafe: Bool { name == "GET" || name == "HEAD" || name == "OPTIONS" || name == "TRACE" }
 
     /// An origin expects a body, so an empty one is announced with its length (RFC 9110 section 8.6).
     var expectsBody: Bool { name == "POST" || name == "PUT" || name == "PATCH" }
 
     /// Parameters travel in the query instead of the body.
     var putsParametersInQuery: Bool {
-      switch name {
-      case "GET", "HEAD", "DELETE", "OPTIONS": true
-      default: false
-      }
+      name == "GET" || name == "HEAD" || name == "DELETE" || name == "OPTIONS"
     }
   }
 }
