@@ -13,7 +13,6 @@ public final class NetworkBatch: Sendable {
     var left: Int
     var bytes: Int64 = 0
     var isEnded = false
-    var hasFailedFast = false
     var completions: [@Sendable ([Result<NetworkResponse, NetworkError>]) -> Void] = []
     var progress: [@Sendable (NetworkBatch.Progress) -> Void] = []
   }
@@ -61,42 +60,29 @@ public final class NetworkBatch: Sendable {
   /// Ends all of them that have not ended with `.cancelled`.
   public func cancel() { cancelAll() }
 
-  /// Cancelled ones are failures too: without this each of them would cancel all the others again.
-  func cancelOnce() {
-    let isFirst = state.withLock { state in
-      defer { state.hasFailedFast = true }
-      return !state.hasFailedFast
-    }
-    if isFirst { cancelAll() }
-  }
-
   func ended(_ index: Int, _ result: Result<NetworkResponse, NetworkError>) {
     let (progress, watchers) = state.withLock { state in
       state.results[index] = result
       state.left -= 1
       if case .success(let response) = result { state.bytes += response.metrics.bytesReceived }
       let done = state.results.count - state.left
-      return (
-        NetworkBatch.Progress(done: done, total: state.results.count, bytes: state.bytes), state.progress
-      )
+      return (Progress(done: done, total: state.results.count, bytes: state.bytes), state.progress)
     }
     for watcher in watchers { watcher(progress) }
     endIfOver()
   }
 
   func endIfOver() {
-    let (results, handlers) = state.withLock { state in
-      guard state.left == 0, !state.isEnded else {
-        return ([Result<NetworkResponse, NetworkError>](), State(results: [], left: 0).completions)
-      }
+    let ended = state.withLock { state -> State? in
+      guard state.left == 0, !state.isEnded else { return nil }
+      let ended = state
       state.isEnded = true
-      defer {
-        state.completions = []
-        state.progress = []
-      }
-      return (state.results.compactMap { $0 }, state.completions)
+      (state.completions, state.progress) = ([], [])
+      return ended
     }
-    for handler in handlers { handler(results) }
+    guard let ended else { return }
+    let results = ended.results.compactMap { $0 }
+    for handler in ended.completions { handler(results) }
   }
 
   /// The progress of a batch.
@@ -122,9 +108,11 @@ extension NetworkEngine {
     let batch = NetworkBatch(
       operations, cancel: { for operation in operations { operation.cancel() } },
       deliver: { [self] in deliverLate($0) })
+    // Cancelled ones are failures too: without this each of them would cancel all the others again.
+    let failed = Once()
     for (index, operation) in operations.enumerated() {
       operation.onFinal { result in
-        if failFast, case .failure = result { batch.cancelOnce() }
+        if failFast, case .failure = result, failed.first() { batch.cancel() }
         batch.ended(index, result)
       }
     }
