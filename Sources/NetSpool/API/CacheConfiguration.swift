@@ -187,10 +187,6 @@ public struct CacheStatistics: Sendable, Hashable {
   /// Bytes of bodies that were served from the cache and did not come over the network; of this engine.
   public internal(set) var bytesSaved = 0
   /// Of a store that another process keeps from being opened.
-  static let busy = {
-    var statistics = CacheStatistics()
-    statistics.state = .busy
-    return statistics
-  }()
+  static let busy = CacheStatistics(state: .busy)
   var commits = 0
 }
