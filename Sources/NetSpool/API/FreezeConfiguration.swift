@@ -86,70 +86,48 @@ public struct FreezeOptions: Sendable, Hashable {
 }
 
 /// From the settings to an open store of frozen requests.
-enum FreezeOpening {
+extension FreezeConfiguration {
   /// - Parameter host: the engine's origin; empty without one.
-  static func open(
-    _ configuration: FreezeConfiguration, name: String, host: String, within reach: AnswerScope.Reach,
-    now: (@Sendable () -> FrozenMoment)? = nil
+  func open(
+    named name: String, host: String, within reach: AnswerScope.Reach, now: (@Sendable () -> FrozenMoment)?
   ) throws(NetworkError) -> EngineFreezing {
-    try check(configuration)
+    try check()
     var settings = Freezer.Settings(
       store: FrozenStoreSettings(
         directory: try CacheOpening.directory(
-          configuration.directory, named: name, in: UserDirectories.state, of: "XDG_STATE_HOME")))
-    settings.store.bytesMax = configuration.bytesMax
-    settings.store.recordsMax = configuration.requestsMax
-    settings.limits.bodyBytesMax = configuration.bodyBytesMax
-    settings.policy = configuration.policy
+          directory, named: name, in: UserDirectories.state, of: "XDG_STATE_HOME")))
+    settings.store.bytesMax = bytesMax
+    settings.store.recordsMax = requestsMax
+    settings.limits.bodyBytesMax = bodyBytesMax
+    settings.policy.attemptsMax = UInt32(attemptsMax)
+    settings.policy.crashAttemptsMax = UInt32(crashesMax)
+    settings.policy.backoffBase = backoffBase.microseconds
+    settings.policy.backoffMax = backoffMax.microseconds
+    settings.policy.idempotencyWindow = idempotencyWindow.microseconds
+    settings.policy.statusesRepeated = repeatedStatuses
+    settings.policy.haltsLaneOnPoison = onPoison == .haltLane
     if let now { settings.now = now }
-    let freezer = try Freezer.shared(settings)
-    return EngineFreezing(freezer, configuration, name: configuration.name(for: host), within: reach)
+    let owner = scope.isEmpty ? host : "\(host)\n\(scope)"
+    return EngineFreezing(try Freezer.shared(settings), self, name: owner, within: reach)
   }
 
-  private static func check(_ configuration: FreezeConfiguration) throws(NetworkError) {
+  private func check() throws(NetworkError) {
     let numbers: [(String, Bool)] = [
-      ("scope", configuration.scope.utf8.count <= 256 && !configuration.scope.utf8.contains(0)),
-      ("bytesMax", (1 << 20...CacheOpening.storeBytesMax).contains(configuration.bytesMax)),
-      ("requestsMax", configuration.requestsMax > 0),
-      (
-        "bodyBytesMax",
-        configuration.bodyBytesMax >= 0 && configuration.bodyBytesMax <= configuration.bytesMax / 2
-      ),
-      ("lifetime", configuration.lifetime > .zero && configuration.lifetime <= .longest),
-      ("attemptsMax", (1...1_000_000).contains(configuration.attemptsMax)),
-      ("crashesMax", (1...1_000_000).contains(configuration.crashesMax)),
-      ("backoffBase", configuration.backoffBase >= .zero && configuration.backoffBase <= .seconds(1_000_000)),
-      ("backoffMax", configuration.backoffMax >= .zero && configuration.backoffMax <= .seconds(1_000_000)),
-      (
-        "idempotencyWindow",
-        configuration.idempotencyWindow >= .zero && configuration.idempotencyWindow <= .longest
-      ),
+      ("scope", scope.utf8.count <= 256 && !scope.utf8.contains(0)),
+      ("bytesMax", (1 << 20...CacheOpening.storeBytesMax).contains(bytesMax)),
+      ("requestsMax", requestsMax > 0),
+      ("bodyBytesMax", bodyBytesMax >= 0 && bodyBytesMax <= bytesMax / 2),
+      ("lifetime", lifetime > .zero && lifetime <= .longest),
+      ("attemptsMax", (1...1_000_000).contains(attemptsMax)),
+      ("crashesMax", (1...1_000_000).contains(crashesMax)),
+      ("backoffBase", backoffBase >= .zero && backoffBase <= .seconds(1_000_000)),
+      ("backoffMax", backoffMax >= .zero && backoffMax <= .seconds(1_000_000)),
+      ("idempotencyWindow", idempotencyWindow >= .zero && idempotencyWindow <= .longest),
     ]
-    if let wrong = numbers.first(where: { !$0.1 }) { throw invalid(wrong.0) }
-    guard let field = configuration.idempotencyKeyField else { return }
+    if let wrong = numbers.first(where: { !$0.1 }) { throw .misconfigured(wrong.0) }
+    guard let field = idempotencyKeyField else { return }
     do throws(NetworkError) { try HeaderRules.check(sent: [field: ""]) } catch {
-      throw invalid("idempotencyKeyField")
+      throw .misconfigured("idempotencyKeyField")
     }
   }
-
-  private static func invalid(_ option: String) -> NetworkError {
-    NetworkError(.invalidConfiguration, reason: option)
-  }
-}
-
-extension FreezeConfiguration {
-  fileprivate var policy: FrozenPolicy {
-    var policy = FrozenPolicy.standard
-    policy.attemptsMax = UInt32(attemptsMax)
-    policy.crashAttemptsMax = UInt32(crashesMax)
-    policy.backoffBase = backoffBase.microseconds
-    policy.backoffMax = backoffMax.microseconds
-    policy.idempotencyWindow = idempotencyWindow.microseconds
-    policy.statusesRepeated = repeatedStatuses
-    policy.haltsLaneOnPoison = onPoison == .haltLane
-    return policy
-  }
-
-  /// The owner of the requests.
-  fileprivate func name(for host: String) -> String { scope.isEmpty ? host : "\(host)\n\(scope)" }
 }

@@ -122,12 +122,12 @@ enum CacheOpening {
   }
 
   private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
-    guard isName(name) else { throw invalid("storageName") }
-    guard isName(configuration.namespace) else { throw invalid("namespace") }
-    guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw invalid("bytesMax") }
-    guard configuration.bodyBytesMax >= 0 else { throw invalid("bodyBytesMax") }
-    if let quota = configuration.namespaceBytesMax, quota < 0 { throw invalid("namespaceBytesMax") }
-    if let resident = configuration.residentBytesMax, resident < 0 { throw invalid("residentBytesMax") }
+    guard isName(name) else { throw .misconfigured("storageName") }
+    guard isName(configuration.namespace) else { throw .misconfigured("namespace") }
+    guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw .misconfigured("bytesMax") }
+    guard configuration.bodyBytesMax >= 0 else { throw .misconfigured("bodyBytesMax") }
+    if let quota = configuration.namespaceBytesMax, quota < 0 { throw .misconfigured("namespaceBytesMax") }
+    if let bytes = configuration.residentBytesMax, bytes < 0 { throw .misconfigured("residentBytesMax") }
   }
 
   /// 16 TiB: a store is mapped as a whole, and a process has 128 TiB of addresses.
@@ -144,18 +144,14 @@ enum CacheOpening {
     _ given: String?, named name: String, in base: String?, of variable: String
   ) throws(NetworkError) -> String {
     if let given {
-      guard !given.isEmpty, !given.utf8.contains(0) else { throw invalid("directory") }
+      guard !given.isEmpty, !given.utf8.contains(0) else { throw .misconfigured("directory") }
       return given
     }
-    guard isName(name) else { throw invalid("storageName") }
+    guard isName(name) else { throw .misconfigured("storageName") }
     guard let base else {
       throw NetworkError(.storeOpenFailed, reason: "neither \(variable) nor HOME is set")
     }
     return "\(base)/netspool/\(name)"
-  }
-
-  private static func invalid(_ option: String) -> NetworkError {
-    NetworkError(.invalidConfiguration, reason: option)
   }
 }
 

@@ -73,8 +73,8 @@ extension NetworkEngine {
       if freezing != nil { return nil }
       if isClosedToNew { throw NetworkError(.engineClosed) }
       refusedFreezing.withLock { $0 = configuration }
-      freezing = try FreezeOpening.open(
-        configuration, name: self.configuration.storageName, host: home?.text ?? "", within: reach, now: now)
+      freezing = try configuration.open(
+        named: self.configuration.storageName, host: home?.text ?? "", within: reach, now: now)
       return freezing
     }
     guard let freezer = opened?.freezer else { return }

@@ -123,39 +123,33 @@ public final class NetworkEngine: Sendable {
   }
 
   private static func check(_ host: String?, _ configuration: Configuration) throws(NetworkError) {
-    if let option = configuration.timeouts.firstInvalid { throw invalid(option) }
-    if let port = configuration.port, !(1...65535).contains(port) { throw invalid("port") }
+    if let option = configuration.timeouts.firstInvalid { throw .misconfigured(option) }
+    if let port = configuration.port, !(1...65535).contains(port) { throw .misconfigured("port") }
     do throws(NetworkError) { try HeaderRules.check(sent: configuration.headers) } catch {
-      throw invalid(.headers)
+      throw NetworkError(.invalidConfiguration, cause: .headers)
     }
     do throws(NetworkError) {
       try HeaderRules.check(name: "User-Agent", value: configuration.applicationVersion)
-    } catch { throw invalid("applicationVersion") }
-    if configuration.originPauseMax < .zero { throw invalid("originPauseMax") }
-    if configuration.limits.hasNegative { throw invalid("limits") }
+    } catch { throw .misconfigured("applicationVersion") }
+    if configuration.originPauseMax < .zero { throw .misconfigured("originPauseMax") }
+    if configuration.limits.hasNegative { throw .misconfigured("limits") }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {
-      throw invalid("receiveBufferBytes")
+      throw .misconfigured("receiveBufferBytes")
     }
     try configuration.credentials?.check()
     try configuration.checkWay()
     try configuration.tls.check(hasTLS: host == nil || configuration.scheme == .https)
-    if let part = configuration.trustStore.firstUnfit { throw invalid(configuration.tls.option(of: part)) }
+    if let part = configuration.trustStore.firstUnfit {
+      throw NetworkError(.invalidConfiguration, cause: configuration.tls.option(of: part))
+    }
     guard let host else {
       // Without an origin of its own they would go to everybody.
-      if configuration.credentials != nil { throw invalid("credentials without a host") }
+      if configuration.credentials != nil { throw .misconfigured("credentials without a host") }
       return
     }
     do throws(NetworkError) { try URLAuthority.checkHost(host) } catch {
-      throw invalid("host: \(error.reason ?? "unusable")")
+      throw .misconfigured("host: \(error.reason ?? "unusable")")
     }
-  }
-
-  fileprivate static func invalid(_ option: String) -> NetworkError {
-    NetworkError(.invalidConfiguration, reason: option)
-  }
-
-  private static func invalid(_ option: NetworkError.Cause) -> NetworkError {
-    NetworkError(.invalidConfiguration, cause: option)
   }
 }
 
@@ -164,17 +158,15 @@ extension NetworkEngine.Configuration {
     try ConnectionWay.check(resolve: resolve, connectTo: connectTo, unixSocket: unixSocket)
     if let allowedInterfaces { try InterfaceRule.check(allowedInterfaces) }
     if unixSocket != nil, allowedInterfaces != nil {
-      throw NetworkEngine.invalid("allowedInterfaces with a Unix socket")
+      throw .misconfigured("allowedInterfaces with a Unix socket")
     }
-    if let connectionAgeMax, connectionAgeMax < .seconds(1) {
-      throw NetworkEngine.invalid("connectionAgeMax")
-    }
-    if unixSocket != nil, egress.isRestricted { throw NetworkEngine.invalid("egress with a Unix socket") }
+    if let connectionAgeMax, connectionAgeMax < .seconds(1) { throw .misconfigured("connectionAgeMax") }
+    if unixSocket != nil, egress.isRestricted { throw .misconfigured("egress with a Unix socket") }
     guard let proxy else { return }
     try proxy.check()
     guard proxy.settings(isSecure: true) != nil || proxy.settings(isSecure: false) != nil else { return }
-    if egress.isRestricted { throw NetworkEngine.invalid("egress behind a proxy") }
-    if unixSocket != nil { throw NetworkEngine.invalid("a Unix socket behind a proxy") }
+    if egress.isRestricted { throw .misconfigured("egress behind a proxy") }
+    if unixSocket != nil { throw .misconfigured("a Unix socket behind a proxy") }
   }
 
   fileprivate var sentHeaders: Headers {
@@ -226,13 +218,13 @@ extension NetworkEngine.TLS {
   /// Refuses what paths of plain HTTP could never keep, and pins that no key has.
   fileprivate func check(hasTLS: Bool) throws(NetworkError) {
     if let pin = pinnedPublicKey {
-      if !hasTLS { throw NetworkEngine.invalid("tls.pinnedPublicKey without TLS") }
+      if !hasTLS { throw .misconfigured("tls.pinnedPublicKey without TLS") }
       if !pin.split(separator: ";", omittingEmptySubsequences: false).allSatisfy(Self.isDigest) {
-        throw NetworkEngine.invalid("tls.pinnedPublicKey")
+        throw .misconfigured("tls.pinnedPublicKey")
       }
     }
     if requiresSubjectAlternativeName, !hasTLS {
-      throw NetworkEngine.invalid("tls.requiresSubjectAlternativeName without TLS")
+      throw .misconfigured("tls.requiresSubjectAlternativeName without TLS")
     }
   }
 

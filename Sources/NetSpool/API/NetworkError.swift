@@ -62,6 +62,11 @@ public struct NetworkError: Error, Sendable {
     url = response?.finalURL
   }
 
+  /// An option out of its range.
+  static func misconfigured(_ option: String) -> NetworkError {
+    NetworkError(.invalidConfiguration, reason: option)
+  }
+
   /// The kind of failure, in one word.
   public internal(set) var code: Code {
     get { details[0].code }

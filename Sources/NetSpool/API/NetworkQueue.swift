@@ -13,9 +13,7 @@ public final class NetworkQueue: Sendable {
 
   /// A queue of its own, with its own loop threads. Throws `.invalidConfiguration`.
   public init(configuration: Configuration = .init()) throws(NetworkError) {
-    if let option = configuration.firstInvalid {
-      throw NetworkError(code: .invalidConfiguration, reason: option)
-    }
+    if let option = configuration.firstInvalid { throw .misconfigured(option) }
     driver = QueueDriver(configuration)
   }
 
@@ -95,9 +93,7 @@ public final class NetworkQueue: Sendable {
       new = old
       change(&new)
       let isOther = new.loops != old.loops
-      if let option = new.firstInvalid ?? (isOther ? "loops" : nil) {
-        throw NetworkError(code: .invalidConfiguration, reason: option)
-      }
+      if let option = new.firstInvalid ?? (isOther ? "loops" : nil) { throw .misconfigured(option) }
     } while !driver.apply(new, over: old)
   }
 
