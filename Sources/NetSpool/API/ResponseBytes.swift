@@ -22,12 +22,7 @@ public struct ResponseBytes: Sendable {
   }
 
   /// True when reading the bytes waits for no disk.
-  var isInMemory: Bool {
-    switch storage {
-    case .bytes: true
-    case .mapped: false
-    }
-  }
+  var isInMemory: Bool { if case .bytes = storage { true } else { false } }
 
   /// A copy, unless they are an array already.
   var array: [UInt8] {
@@ -50,11 +45,7 @@ public struct ResponseBytes: Sendable {
   }
 
   /// Calls a closure with some of the bytes, without copying.
-  func withBytes(_ range: Range<Int>, _ body: (RawSpan) -> Void) {
-    unsafe withUnsafeBytes { bytes in
-      unsafe body(RawSpan(_unsafeBytes: UnsafeRawBufferPointer(rebasing: bytes[range])))
-    }
-  }
+  func withBytes(_ range: Range<Int>, _ body: (RawSpan) -> Void) { body(bytes.extracting(range)) }
 
   /// A part of a long body is no copy.
   func part(_ range: Range<Int>) -> ResponseBytes {
@@ -64,11 +55,7 @@ public struct ResponseBytes: Sendable {
     return part
   }
 
-  func copy(of range: Range<Int>) -> [UInt8] {
-    var copy: [UInt8] = []
-    withBytes(range) { copy.append($0) }
-    return copy
-  }
+  func copy(of range: Range<Int>) -> [UInt8] { [UInt8](bytes.extracting(range)) }
 
   func hasSameBytes(as other: ResponseBytes) -> Bool {
     guard count == other.count else { return false }
