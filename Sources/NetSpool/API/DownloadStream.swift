@@ -170,11 +170,8 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
 
   /// Publishes or removes the file, for streams that wrap this one.
   public func close(_ outcome: Result<Void, NetworkError>) {
-    if case .success = outcome {
-      try? writer.close(publishing: true)
-    } else {
-      try? writer.close(publishing: false)
-    }
+    let isWhole = if case .success = outcome { true } else { false }
+    try? writer.close(publishing: isWhole)
   }
 }
 

@@ -36,10 +36,7 @@ final class StreamSink: Sink {
   private func askAgain(afterMilliseconds milliseconds: UInt64) {
     guard !isWaiting else { return }
     isWaiting = true
-    services.context.timers.after(milliseconds: milliseconds) { [weak self] in
-      guard let self, isWaiting else { return }
-      wake()
-    }
+    services.context.timers.after(milliseconds: milliseconds) { [weak self] in self?.wake() }
   }
 
   /// The stream can take more, or may.
@@ -90,12 +87,9 @@ extension StreamAttachment {
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
     if let stream = stream as? DiscardDownloadStream {
       // There may be as many of these as requests: none costs a closure with something in it.
-      let (plain, digesting): (MakeSink, MakeSink) = (
-        { _ in DiscardSink(nil) }, { _ in DiscardSink(SHA256()) }
-      )
       self.init(
         isEssential: policy == .failOperation, close: { _ in },
-        makeSink: stream.wantsDigest ? digesting : plain)
+        makeSink: stream.wantsDigest ? { _ in DiscardSink(SHA256()) } : { _ in DiscardSink(nil) })
       return
     }
     self.init(
