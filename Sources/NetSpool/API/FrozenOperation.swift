@@ -63,9 +63,6 @@ public struct FrozenOperation: Sendable, Identifiable {
     lastStatus = facts.lastStatus > 0 ? Int(facts.lastStatus) : nil
   }
 
-  /// The URL for people, secrets masked.
-  var urlMasked: String { Redaction.standard.url(url) }
-
   /// The request as a command for a shell, with its key, secrets masked; fields that are not written down are shown with
   /// a mask for a value. The body stays in the store: curl reads it from the standard input. See
   /// ``NetworkRequest/curlCommand``.
@@ -83,7 +80,7 @@ public struct FrozenOperation: Sendable, Identifiable {
 
 extension FrozenOperation: CustomStringConvertible, CustomReflectable {
   /// Number, method and URL, secrets masked.
-  public var description: String { "#\(id) \(method) \(urlMasked)" }
+  public var description: String { "#\(id) \(method) \(Redaction.standard.url(url))" }
 
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
@@ -179,8 +176,7 @@ extension NetworkEngine {
       operation.onFrozen { answer.give(.success($0)) }
       operation.onFinal { final in
         // Of a method that is never frozen, the answer comes instead.
-        let failure = final.failure ?? NetworkError(.invalidRequest, reason: "not freezable")
-        answer.give(.failure(failure))
+        answer.give(final.flatMap { _ in .failure(NetworkError(.invalidRequest, reason: "not freezable")) })
       }
       enqueue(operation)
       return await answer.value
@@ -190,10 +186,6 @@ extension NetworkEngine {
     if case .failure(let error) = result, error.code == .cancelled { try Task.checkCancellation() }
     return try result.get()
   }
-}
-
-extension Result {
-  fileprivate var failure: Failure? { if case .failure(let failure) = self { failure } else { nil } }
 }
 
 /// The end of a frozen request whose operation ended with an earlier process, or with its engine.

@@ -29,13 +29,7 @@ public struct NetworkStreamedResponse: Sendable {
   public var events: Events { Events(reader: reader, head: head) }
 
   /// The times and the bytes; nil until the body has ended.
-  public var metrics: NetworkResponse.Metrics? {
-    switch reader.result {
-    case .success(let response): response.metrics
-    case .failure(let error): error.response?.metrics
-    case nil: nil
-    }
-  }
+  public var metrics: NetworkResponse.Metrics? { reader.result?.answer?.metrics }
 }
 
 extension NetworkStreamedResponse: CustomStringConvertible, CustomReflectable {
