@@ -171,14 +171,10 @@ extension NetworkEngine.Configuration {
 
   fileprivate var sentHeaders: Headers {
     var headers = headers
-    if !headers.contains("User-Agent"), !omits("User-Agent") {
+    if !headers.contains("User-Agent"), !omittedFields.contains(where: { $0.lowercased() == "user-agent" }) {
       headers.append(name: "User-Agent", value: "\(ProcessName.token)/\(applicationVersion)")
     }
     return headers
-  }
-
-  private func omits(_ name: String) -> Bool {
-    omittedFields.contains { $0.lowercased() == name.lowercased() }
   }
 
   var omittedLines: [HeaderLines.Line] { omittedFields.map(HeaderLines.omission) }

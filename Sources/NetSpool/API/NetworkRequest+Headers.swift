@@ -79,15 +79,10 @@ extension NetworkRequest {
       count += 1
     }
 
-    mutating func append(_ more: Headers) {
-      block += more.block
-      count += more.count
-    }
-
     static func + (fields: Headers, more: Headers) -> Headers {
       guard more.count > 0 else { return fields }
       var all = fields
-      all.append(more)
+      all.append(lines: more.block.span, count: more.count)
       return all
     }
 
