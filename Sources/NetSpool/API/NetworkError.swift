@@ -21,19 +21,16 @@ public struct NetworkError: Error, Sendable {
   /// hardly ever do, are a word wide.
   private var details: [Details]
 
-  init(_ code: Code, reason: String? = nil, underlying: Underlying? = nil, sendState: SendState = .notSent) {
-    details = [Details(code: code, reason: reason, underlying: underlying, sendState: sendState)]
-  }
-
-  /// With a cause that logic goes by, or a subject; they are the reason as well, unless a sentence says more.
+  /// A cause that logic goes by, and a subject, are the reason as well, unless a sentence says more.
   init(
     _ code: Code, cause: Cause? = nil, about subject: String? = nil, reason: String? = nil,
     underlying: Underlying? = nil, sendState: SendState = .notSent
   ) {
-    self.init(
-      code, reason: reason ?? subject ?? cause?.description, underlying: underlying, sendState: sendState)
-    details[0].cause = cause
-    details[0].subject = subject
+    details = [
+      Details(
+        code: code, reason: reason ?? subject ?? cause?.description, cause: cause, subject: subject,
+        underlying: underlying, sendState: sendState)
+    ]
   }
 
   /// The cause within the code, for logic. Nil when the code says all that counts.
