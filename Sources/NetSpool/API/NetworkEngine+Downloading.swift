@@ -27,10 +27,7 @@ extension NetworkEngine {
     onError: @escaping @Sendable (NetworkError) -> Void,
     onProgress: (@Sendable (TransferProgress) -> Void)? = nil
   ) -> NetworkOperation {
-    let operation = downloading(source, file, sha256, headers, onProgress).onCompletion(onCompletion).onError(
-      onError)
-    enqueue(operation)
-    return operation
+    send(downloading(source, file, sha256, headers, onProgress), onCompletion, onError)
   }
 
   private func downloading(

@@ -205,7 +205,7 @@ extension NetworkEngine {
     send(operation(.patch, path, parameters, body, headers, timeouts), onCompletion, onError)
   }
 
-  private func send(
+  func send(
     _ operation: NetworkOperation, _ onCompletion: @escaping @Sendable (NetworkResponse) -> Void,
     _ onError: (@Sendable (NetworkError) -> Void)?
   ) -> NetworkOperation {
