@@ -44,22 +44,16 @@ final class EngineMetrics: Sendable {
     _ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>,
     _ metrics: NetworkResponse.Metrics
   ) {
-    let series = series(of: Self.key(operation, result))
-    series.requests.increment()
-    series.duration.recordMicroseconds(metrics.endToEndTime)
-    if metrics.queueWaitTime > 0 { series.queueWait.recordMicroseconds(metrics.queueWaitTime) }
-    lookSoon(operation.engine)
-  }
-
-  private static func key(_ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>)
-    -> Key
-  {
     let answer = result.answer
     var key = Key(
       method: operation.request.method.known ?? "_OTHER", status: answer?.status,
       source: answer?.source.rawValue)
     if case .failure(let error) = result { key.error = error.type }
-    return key
+    let series = series(of: key)
+    series.requests.increment()
+    series.duration.recordMicroseconds(metrics.endToEndTime)
+    if metrics.queueWaitTime > 0 { series.queueWait.recordMicroseconds(metrics.queueWaitTime) }
+    lookSoon(operation.engine)
   }
 
   private func series(of key: Key) -> Series {
