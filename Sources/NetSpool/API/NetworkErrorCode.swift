@@ -16,10 +16,9 @@ extension NetworkError {
       case protocolViolation, truncatedHeaders, headersTooLarge, tooManyInformational, ambiguousFraming
       case badChunk, bodyTruncated, bodyTooLarge, http2Failed, status, tooManyRedirects, redirectCycle
       case redirectRefused, badLocation, authenticationFailed, decodeFailed, decompressionLimit, imageRejected
-      case sinkFailed
-      case uploadSourceFailed, uploadLengthMismatch, resumeMismatch, digestMismatch, storeOpenFailed,
-        storeInUse, storeCorrupt
-      case storageFull, storeBusy, storeFailed, frozenExpired, frozenRejected, frozenPoisoned, outcomeUnknown
+      case sinkFailed, uploadSourceFailed, uploadLengthMismatch, resumeMismatch, digestMismatch
+      case storeOpenFailed, storeInUse, storeCorrupt, storageFull, storeBusy, storeFailed, frozenExpired
+      case frozenRejected, frozenPoisoned, outcomeUnknown
     }
   }
 }

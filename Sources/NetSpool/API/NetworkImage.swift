@@ -123,13 +123,11 @@ extension NetworkOperation {
   package func demandImage() {
     let engine = engine
     demand { request, response in
-      let image = NetworkImage(response.body)
-      if let image, image.isComplete { return nil }
+      guard let defect = NetworkImage.defect(of: response.body.bytes) else { return nil }
       for place in Set([request.url, response.finalURL]) {
         engine.cache?.remove(answerTo: request, at: place)
       }
-      return NetworkError(
-        .decodeFailed, cause: image == nil ? .notAnImage : .imageTruncated, sendState: .answered)
+      return NetworkError(.decodeFailed, cause: NetworkError.Cause(defect), sendState: .answered)
     }
   }
 }

@@ -89,13 +89,7 @@ extension NetworkStreamedResponse {
         hadEvent = false
         parser.beginConnection()
         // One of the caller's own holds until the origin gives another.
-        if let id = parser.lastID {
-          if id.isEmpty {
-            request.headers.remove("Last-Event-ID")
-          } else {
-            request.headers.set("Last-Event-ID", id)
-          }
-        }
+        if let id = parser.lastID { request.headers["Last-Event-ID"] = id.unlessEmpty }
         request.cachePolicy = .noStore
         operation = operation.engine.operation(request)
         let answer = try await operation.engine.stream(operation)
