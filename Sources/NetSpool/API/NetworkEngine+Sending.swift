@@ -7,13 +7,9 @@ extension NetworkEngine {
   public func operation(
     path: String?, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
   ) -> NetworkOperation {
-    let url: String
-    do throws(NetworkError) { url = try absolute(path) } catch {
-      let operation = make(NetworkRequest(url: path ?? "", method: method), parameters)
-      operation.fail(error)
-      return operation
-    }
-    return make(NetworkRequest(url: url, method: method), parameters)
+    var request = NetworkRequest(url: path ?? "", method: method)
+    request.parameters = parameters
+    return operation(forPathOf: &request)
   }
 
   /// Makes an operation for a path of components: `["users", id, "photos"]`. Each is escaped, so that none can leave its
@@ -35,7 +31,9 @@ extension NetworkEngine {
   public func operation(
     url: String, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
   ) -> NetworkOperation {
-    make(NetworkRequest(url: url, method: method), parameters)
+    var request = NetworkRequest(url: url, method: method)
+    request.parameters = parameters
+    return NetworkOperation(request, engine: self)
   }
 
   /// Makes an operation for a request made elsewhere.
@@ -43,6 +41,10 @@ extension NetworkEngine {
     guard request.isRelative else { return NetworkOperation(request, engine: self) }
     var request = request
     request.isRelative = false
+    return operation(forPathOf: &request)
+  }
+
+  private func operation(forPathOf request: inout NetworkRequest) -> NetworkOperation {
     do throws(NetworkError) { request.url = try absolute(request.url) } catch {
       let operation = NetworkOperation(request, engine: self)
       operation.fail(error)
@@ -53,8 +55,8 @@ extension NetworkEngine {
 
   /// A path is this host's. An engine without one has whole URLs in its place, and no other: who passes on what a user has
   /// written means a path.
-  private func absolute(_ path: String?) throws(NetworkError) -> String {
-    if let path, URLText.isWhole(path) {
+  private func absolute(_ path: String) throws(NetworkError) -> String {
+    if URLText.isWhole(path) {
       if host == nil { return path }
       throw NetworkError(
         .invalidURL, reason: "a URL in place of a path; NetworkRequest(url:) and operation(url:) take one")
@@ -62,13 +64,6 @@ extension NetworkEngine {
     return try URLText.make(
       scheme: configuration.scheme.rawValue, host: host, port: configuration.port,
       basePath: configuration.basePath, path: path)
-  }
-
-  private func make(_ request: consuming NetworkRequest, _ parameters: NetworkRequest.Parameters)
-    -> NetworkOperation
-  {
-    if parameters.count > 0 { request.extra.parameters = parameters }
-    return NetworkOperation(request, engine: self)
   }
 }
 
