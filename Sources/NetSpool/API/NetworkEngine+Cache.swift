@@ -79,7 +79,7 @@ extension NetworkEngine {
   ) throws(NetworkError) {
     try openingCache.withLock { _ throws(NetworkError) in
       if caching.object != nil { return }
-      caching.publish(try CacheOpening.open(configuration, engine: self, now: now))
+      caching.publish(try configuration.open(for: self, now: now))
     }
   }
 
@@ -94,42 +94,8 @@ extension NetworkEngine {
   public func closeCache() { cache?.store.close() }
 }
 
-/// From the settings to an open cache.
+/// What the settings of caches and of frozen requests have in common.
 enum CacheOpening {
-  static func open(
-    _ configuration: CacheConfiguration, engine: NetworkEngine, now: @escaping @Sendable () -> Int64
-  ) throws(NetworkError) -> EngineCache {
-    let name = engine.configuration.storageName
-    try check(configuration, name)
-    var settings = CacheStoreSettings(
-      directory: try directory(
-        configuration.directory, named: name, in: UserDirectories.cache, of: "XDG_CACHE_HOME"))
-    settings.bytesMax = configuration.bytesMax
-    settings.residentBytesMax = configuration.residentBytesMax
-    settings.lookPatience = configuration.lookPatience
-    // Each engine has a limit of its own; the store's is that nothing larger can be in it.
-    settings.bodyBytesMax = configuration.bytesMax
-    settings.match = EngineCache.match
-    if let quota = configuration.namespaceBytesMax { settings.quotas[configuration.namespace] = quota }
-    let store = try CacheStore.open(settings)
-    var core = configuration.core
-    core.now = now
-    core.fieldMeaning = engine.fieldMeaning
-    core.reach = engine.reach
-    core.egress = engine.configuration.egress
-    return EngineCache(
-      store: store, settings: core, headers: engine.headers, account: engine.credential, jar: engine.jar)
-  }
-
-  private static func check(_ configuration: CacheConfiguration, _ name: String) throws(NetworkError) {
-    guard isName(name) else { throw .misconfigured("storageName") }
-    guard isName(configuration.namespace) else { throw .misconfigured("namespace") }
-    guard (1 << 20...storeBytesMax).contains(configuration.bytesMax) else { throw .misconfigured("bytesMax") }
-    guard configuration.bodyBytesMax >= 0 else { throw .misconfigured("bodyBytesMax") }
-    if let quota = configuration.namespaceBytesMax, quota < 0 { throw .misconfigured("namespaceBytesMax") }
-    if let bytes = configuration.residentBytesMax, bytes < 0 { throw .misconfigured("residentBytesMax") }
-  }
-
   /// 16 TiB: a store is mapped as a whole, and a process has 128 TiB of addresses.
   static let storeBytesMax = 1 << 44
 
@@ -155,8 +121,24 @@ enum CacheOpening {
   }
 }
 
+/// From the settings to an open cache.
 extension CacheConfiguration {
-  var core: EngineCache.Settings {
+  fileprivate func open(
+    for engine: NetworkEngine, now: @escaping @Sendable () -> Int64
+  ) throws(NetworkError) -> EngineCache {
+    let name = engine.configuration.storageName
+    try check(name)
+    var settings = CacheStoreSettings(
+      directory: try CacheOpening.directory(
+        directory, named: name, in: UserDirectories.cache, of: "XDG_CACHE_HOME"))
+    settings.bytesMax = bytesMax
+    settings.residentBytesMax = residentBytesMax
+    settings.lookPatience = lookPatience
+    // Each engine has a limit of its own; the store's is that nothing larger can be in it.
+    settings.bodyBytesMax = bytesMax
+    settings.match = EngineCache.match
+    if let quota = namespaceBytesMax { settings.quotas[namespace] = quota }
+    let store = try CacheStore.open(settings)
     var core = EngineCache.Settings()
     core.rules = rules
     core.defaultPolicy = defaultPolicy
@@ -165,7 +147,21 @@ extension CacheConfiguration {
     core.namespace = namespace
     core.coalescesAcrossProcesses = coalescesAcrossProcesses
     core.scope = credentialScope?.unlessEmpty
-    return core
+    core.now = now
+    core.fieldMeaning = engine.fieldMeaning
+    core.reach = engine.reach
+    core.egress = engine.configuration.egress
+    return EngineCache(
+      store: store, settings: core, headers: engine.headers, account: engine.credential, jar: engine.jar)
+  }
+
+  private func check(_ name: String) throws(NetworkError) {
+    guard CacheOpening.isName(name) else { throw .misconfigured("storageName") }
+    guard CacheOpening.isName(namespace) else { throw .misconfigured("namespace") }
+    guard (1 << 20...CacheOpening.storeBytesMax).contains(bytesMax) else { throw .misconfigured("bytesMax") }
+    guard bodyBytesMax >= 0 else { throw .misconfigured("bodyBytesMax") }
+    if let namespaceBytesMax, namespaceBytesMax < 0 { throw .misconfigured("namespaceBytesMax") }
+    if let residentBytesMax, residentBytesMax < 0 { throw .misconfigured("residentBytesMax") }
   }
 }
 
