@@ -13,10 +13,7 @@ extension NetworkEngine {
     private var account: ProxySettings.Account?
 
     /// A proxy for everything. Checked when the engine is made: `.invalidConfiguration` (`proxy`).
-    public init(_ url: String) {
-      plain = url
-      secure = url
-    }
+    public init(_ url: String) { self.init(plain: url, secure: url, exceptions: "") }
 
     /// A proxy for http and another for https, nil for none, and the hosts that are asked directly.
     package init(plain: String?, secure: String?, exceptions: String) {

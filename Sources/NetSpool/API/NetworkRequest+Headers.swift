@@ -24,11 +24,7 @@ extension NetworkRequest {
 
     /// Appends a field that is known to be well formed; `HeaderRules` judges those that are not.
     mutating func append(name: some StringProtocol, value: some StringProtocol) {
-      block.append(contentsOf: name.utf8)
-      block.append(0x3A)
-      block.append(0x20)
-      block.append(contentsOf: value.utf8)
-      endLine()
+      append(name: name.utf8, value: value.utf8)
     }
 
     /// Appends a field as it came off the wire.
