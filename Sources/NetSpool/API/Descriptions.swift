@@ -16,7 +16,6 @@ extension NetworkResponse: CustomStringConvertible, CustomReflectable {
 extension ResponseBytes: CustomStringConvertible, CustomReflectable {
   /// `512 bytes`: what they are is not shown.
   public var description: String { "\(count) bytes" }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["body": description]) }
 }
@@ -71,7 +70,6 @@ extension NetworkRequest.Parameters: CustomStringConvertible, CustomReflectable 
 extension Multipart: CustomStringConvertible, CustomReflectable {
   /// `multipart of 3`: neither names nor contents.
   public var description: String { "multipart of \(parts.count)" }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["multipart": description]) }
 }

@@ -184,7 +184,6 @@ public final class MemoryDownloadStream: DownloadStream {
 
   /// - Parameter bytesMax: a body over it ends the operation with `.sinkFailed`; 64 MiB by default.
   public init(bytesMax: Int = 64 << 20) { self.bytesMax = bytesMax }
-
   /// The bytes that have arrived so far. Any thread.
   public var bytes: [UInt8] { state.withLock { $0.bytes } }
   /// The body is whole.
@@ -257,7 +256,6 @@ public struct DiscardDownloadStream: DownloadStream {
 
   /// - Parameter digests: whether the report gets the SHA-256 of the bytes; false by default.
   public init(digests: Bool = false) { wantsDigest = digests }
-
   /// Does nothing.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) {}
   /// Takes them all.
@@ -289,7 +287,6 @@ public final class ClosureDownloadStream: DownloadStream {
 
   /// After `.pause` the closure can take more: it is offered the bytes again at once. Any thread.
   public func resume() { wake.withLock { $0 }?() }
-
   /// Keeps it for `resume()`.
   public func willOpen(wake: @escaping @Sendable () -> Void) { self.wake.withLock { $0 = wake } }
   /// Does nothing.

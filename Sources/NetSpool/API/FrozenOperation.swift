@@ -81,7 +81,6 @@ public struct FrozenOperation: Sendable, Identifiable {
 extension FrozenOperation: CustomStringConvertible, CustomReflectable {
   /// Number, method and URL, secrets masked.
   public var description: String { "#\(id) \(method) \(Redaction.standard.url(url))" }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
@@ -132,7 +131,6 @@ public struct FrozenTicket: Sendable, Hashable {
 extension FrozenTicket: CustomStringConvertible, CustomReflectable {
   /// `#7 frozen`.
   public var description: String { "#\(id) frozen" + (isDuplicate ? ", waiting already" : "") }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["ticket": description]) }
 }

@@ -85,7 +85,6 @@ extension NetworkEngine {
 
   /// Nil until `useCache`, and in a child of fork(2), where its locks may be held for ever.
   var cache: EngineCache? { driver.isOfParent ? nil : caching.object }
-
   /// Waits until the disk has all that was stored and removed so far, for 5 s at most. Not on the loop thread.
   public func flushCache() { cache?.store.flush() }
 

@@ -134,7 +134,6 @@ extension NetworkEngine {
 
     /// Tells the caller's rules apart, within this process; nil: it is none.
     var ruleNumber: UInt64? { if case .custom(let number, _) = kind { number } else { nil } }
-
     /// The caller's, which may say something else each time.
     var isRule: Bool { ruleNumber != nil }
 

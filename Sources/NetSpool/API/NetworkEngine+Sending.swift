@@ -152,7 +152,6 @@ extension NetworkEngine {
 
   /// Ends every operation of this engine with `.cancelled`.
   public func cancelAll() { cancel { _ in true } }
-
   /// Ends every operation of this engine with this tag.
   public func cancel(tag: String) { cancel { $0.tag == tag } }
 

@@ -35,7 +35,6 @@ public struct NetworkError: Error, Sendable {
 
   /// The cause within the code, for logic. Nil when the code says all that counts.
   public var cause: Cause? { details[0].cause }
-
   /// The name that others have for it: the number of the process that has a store, the text of a stream's error. Else nil.
   package var subject: String? { details[0].subject }
 

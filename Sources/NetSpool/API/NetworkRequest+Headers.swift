@@ -148,7 +148,6 @@ extension NetworkRequest.Headers {
 
   /// Every value of a name, in order.
   public func values(for name: String) -> [String] { all(name) }
-
   /// The first value of a name, as received or given: what is no UTF-8 can be sent back with ``add(_:bytes:)``.
   public func bytes(of name: String) -> [UInt8]? { firstBytes(name).map { Array($0) } }
 
@@ -188,7 +187,6 @@ extension NetworkRequest.Headers: ExpressibleByDictionaryLiteral {
 extension NetworkRequest.Headers: CustomStringConvertible, CustomReflectable {
   /// A line for each field, secrets masked.
   public var description: String { map(\.description).joined(separator: "\n") }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["fields": description]) }
 }
@@ -196,10 +194,8 @@ extension NetworkRequest.Headers: CustomStringConvertible, CustomReflectable {
 extension NetworkRequest.Headers.Field: CustomStringConvertible, CustomReflectable {
   /// Its line, a secret masked.
   public var description: String { "\(name): \(valueMasked)" }
-
   /// Its value as it may be shown, also what is secret in URLs.
   package var valueMasked: String { Redaction.standard.header(name: name, value: value) }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
 }

@@ -224,7 +224,6 @@ extension NetworkRequest {
 extension NetworkRequest: CustomStringConvertible, CustomReflectable {
   /// The curl command, secrets masked.
   public var description: String { curlCommand }
-
   /// The description: `dump` goes by it.
   public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
@@ -264,10 +263,8 @@ extension NetworkRequest {
 
     /// Sending it twice has the effect of sending it once (RFC 9110 section 9.2.2).
     var isIdempotent: Bool { isSafe || name == "PUT" || name == "DELETE" }
-
     /// True when it asks for nothing to be changed (RFC 9110 section 9.2.1).
     var isSafe: Bool { name == "GET" || name == "HEAD" || name == "OPTIONS" || name == "TRACE" }
-
     /// An origin expects a body, so an empty one is announced with its length (RFC 9110 section 8.6).
     var expectsBody: Bool { name == "POST" || name == "PUT" || name == "PATCH" }
 

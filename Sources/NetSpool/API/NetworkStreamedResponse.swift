@@ -18,16 +18,12 @@ public struct NetworkStreamedResponse: Sendable {
   public var status: Int { head.status }
   /// The header fields.
   public var headers: NetworkRequest.Headers { head.headers }
-
   /// The body in pieces as they come. It can be read once; two readers share the pieces.
   public var body: Body { Body(reader: reader) }
-
   /// The body in lines.
   public var lines: Lines { Lines(reader: reader) }
-
   /// The events that the body tells of; see ``Events``.
   public var events: Events { Events(reader: reader, head: head) }
-
   /// The times and the bytes; nil until the body has ended.
   public var metrics: NetworkResponse.Metrics? { reader.result?.answer?.metrics }
 }
