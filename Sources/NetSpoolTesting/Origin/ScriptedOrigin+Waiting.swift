@@ -41,19 +41,20 @@ extension ScriptedOrigin {
   }
 
   private func wait(_ condition: WaitCondition, _ limit: Duration) async -> Bool {
-    let ticket = WaitTicket()
+    let added = Mutex<Int?>(nil)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         guard let id = state.addWaiter(condition, resume: { continuation.resume(returning: $0) }) else {
           return continuation.resume(returning: true)
         }
-        if ticket.set(id) { state.expireWaiter(id) }
+        added.withLock { $0 = id }
+        if Task.isCancelled { state.expireWaiter(id) }
         DispatchQueue.global().asyncAfter(deadline: .now() + limit.dispatchInterval) { [weak state] in
           state?.expireWaiter(id)
         }
       }
     } onCancel: {
-      if let id = ticket.cancel() { state.expireWaiter(id) }
+      if let id = added.withLock({ $0 }) { state.expireWaiter(id) }
     }
   }
 }
@@ -104,32 +105,6 @@ extension ScriptedOrigin {
     guard let id = state.addWaiter(condition, resume: { _ in done.signal() }) else { return true }
     if done.wait(timeout: .now() + limit.dispatchInterval) == .success { return true }
     return !state.expireWaiter(id)
-  }
-}
-
-/// Brings a waiter's id and its task's cancellation together, whichever comes first.
-final class WaitTicket: Sendable {
-  private struct Content {
-    var id: Int?
-    var isCancelled = false
-  }
-
-  private let content = Mutex(Content())
-
-  /// Notes the id; true when the task was cancelled before.
-  func set(_ id: Int) -> Bool {
-    content.withLock {
-      $0.id = id
-      return $0.isCancelled
-    }
-  }
-
-  /// Notes the cancellation; the id, if there is one yet.
-  func cancel() -> Int? {
-    content.withLock {
-      $0.isCancelled = true
-      return $0.id
-    }
   }
 }
 
