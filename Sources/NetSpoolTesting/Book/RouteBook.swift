@@ -48,9 +48,9 @@ struct RouteBook {
 
   /// Takes an answer that does not wait for the body; nil when there is none for this path.
   mutating func takeEarly(_ path: String, _ method: String) -> Answer? {
-    guard let answer = peek(path, method), answer.isForHead else { return nil }
-    guard case .fixed(let taken) = take(path, method) else { return nil }
-    return taken
+    guard case .fixed(let answer) = peek(path, method), answer.isForHead else { return nil }
+    _ = take(path, method)
+    return answer
   }
 
   func headClosure(_ path: String) -> (@Sendable (RecordedRequest) -> Answer?)? {
@@ -64,15 +64,9 @@ struct RouteBook {
     return fault.action
   }
 
-  private func peek(_ path: String, _ method: String) -> Answer? {
-    if let answer = pathQueues[path]?.first { return answer }
-    if let route = route(path, method) {
-      guard case .fixed(let answer) = route else { return nil }
-      return answer
-    }
-    if let answer = queue.first { return answer }
-    guard case .fixed(let answer) = fallback else { return nil }
-    return answer
+  private func peek(_ path: String, _ method: String) -> Route {
+    if let answer = pathQueues[path]?.first { return .fixed(answer) }
+    return route(path, method) ?? queue.first.map(Route.fixed) ?? fallback
   }
 
   private func route(_ path: String, _ method: String) -> Route? {
