@@ -14,25 +14,15 @@ struct InputBuffer {
   var isEmpty: Bool { start == storage.count }
   var unread: ArraySlice<UInt8> { storage[start...] }
 
-  mutating func append(_ bytes: ArraySlice<UInt8>) {
-    if isEmpty { reset() }
-    storage.append(contentsOf: bytes)
-  }
+  mutating func append(_ bytes: ArraySlice<UInt8>) { storage.append(contentsOf: bytes) }
 
   mutating func consume(_ count: Int) {
     start += count
-    scanned = start
-    lineStart = start
-    lineCount = 0
-    if isEmpty { reset() }
-  }
-
-  private mutating func reset() {
-    storage.removeAll(keepingCapacity: true)
-    start = 0
-    scanned = 0
-    lineStart = 0
-    lineCount = 0
+    if isEmpty {
+      storage.removeAll(keepingCapacity: true)
+      start = 0
+    }
+    (scanned, lineStart, lineCount) = (start, start, 0)
   }
 
   /// Takes a whole head, blank line included; nil while there is none. Lines must end in CR LF.
