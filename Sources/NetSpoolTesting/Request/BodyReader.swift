@@ -105,21 +105,14 @@ struct ChunkedReader {
       state = .dataLineFeed
     case .dataLineFeed:
       try expect(byte, 0x0a)
-      beginChunk()
+      (state, digits, size, extensionBytes) = (.size, 0, 0, 0)
     case .trailers: try seeTrailer(byte, limits)
     case .data, .done: break
     }
   }
 
-  private mutating func beginChunk() {
-    state = .size
-    digits = 0
-    size = 0
-    extensionBytes = 0
-  }
-
   private mutating func seeSize(_ byte: UInt8) throws(RequestFault) {
-    if let digit = hexDigit(byte) {
+    if let digit = Character(Unicode.Scalar(byte)).hexDigitValue {
       digits += 1
       guard digits <= 15 else { throw RequestFault("a chunk size of more than 15 digits") }
       size = size << 4 | digit
@@ -158,11 +151,5 @@ struct ChunkedReader {
 
   private func expect(_ byte: UInt8, _ wanted: UInt8) throws(RequestFault) {
     guard byte == wanted else { throw RequestFault("a chunk does not end in CR LF") }
-  }
-
-  private func hexDigit(_ byte: UInt8) -> Int? {
-    if byte &- 0x30 < 10 { return Int(byte &- 0x30) }
-    let letter = byte | 0x20
-    return letter &- 0x61 < 6 ? Int(letter &- 0x61) + 10 : nil
   }
 }
