@@ -55,20 +55,13 @@ final class OriginConnection {
   private var gate: String?
   private var lingersUntil: ContinuousClock.Instant?
 
-  init(_ wire: any Wire, number: Int, state: OriginState) {
+  /// - Parameter index: of a stream, which of the requests of its HTTP/2 connection it is.
+  init(_ wire: any Wire, number: Int, state: OriginState, firstRequest index: Int? = nil) {
     self.wire = wire
     self.number = number
     self.state = state
-    isStream = false
-  }
-
-  /// A stream of the HTTP/2 connection of this number, and which of its requests it is.
-  init(_ stream: HTTP2Stream, number: Int, state: OriginState, firstRequest index: Int) {
-    wire = stream
-    self.number = number
-    self.state = state
-    isStream = true
-    requestCount = index
+    isStream = index != nil
+    requestCount = index ?? 0
   }
 
   /// Waits for a gate or for everything to be released.
