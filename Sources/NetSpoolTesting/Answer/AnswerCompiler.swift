@@ -1,10 +1,3 @@
-/// An answer as the steps that send it.
-struct CompiledAnswer: Sendable {
-  var steps: [WirePart.Step]
-  /// True when the connection ends behind the last step.
-  var closes: Bool
-}
-
 /// Makes an answer to one request into steps. Pure: what is on the wire is decided here and nowhere else.
 struct AnswerCompiler {
   let answer: Answer
@@ -12,7 +5,8 @@ struct AnswerCompiler {
   /// True when the client allows another request on this connection.
   let clientKeepsAlive: Bool
 
-  func compile() -> CompiledAnswer {
+  /// The steps that send the answer, and whether the connection ends behind the last of them.
+  func compile() -> (steps: [WirePart.Step], closes: Bool) {
     let head = answer.script == nil ? head() : []
     let body = answer.script == nil ? bodyRuns() : []
     let isPlain = answer.faults.isEmpty && answer.pace == nil && answer.delay == .zero
@@ -22,7 +16,7 @@ struct AnswerCompiler {
       steps.insert(.pace(pace), atByte: answer.pacesBodyOnly ? head.count : 0)
     }
     if answer.delay > .zero { steps.insert(.pause(answer.delay), at: 0) }
-    return CompiledAnswer(steps: steps, closes: closes)
+    return (steps, closes)
   }
 
   private func runs(_ head: [UInt8], _ body: [ByteRun]) -> [WirePart.Step] {

@@ -70,12 +70,6 @@ struct ToxicMix {
     case endless
   }
 
-  struct Slicer {
-    let bytes: Int
-    let variation: Int
-    let pause: Duration
-  }
-
   /// When they were set.
   let since: ContinuousClock.Instant
   var latencies: [(time: Duration, jitter: Duration)] = []
@@ -84,7 +78,7 @@ struct ToxicMix {
   var stall: Stall?
   var resetsAfter: Duration?
   var resetsAtByte: Int?
-  var slicer: Slicer?
+  var slicer: (bytes: Int, variation: Int, pause: Duration)?
   var limit: Int?
 
   /// Throws the dice for those that hit only some connections.
@@ -102,8 +96,7 @@ struct ToxicMix {
     case .timeout(let time): stall = time.map { .closing(after: $0) } ?? stall ?? .endless
     case .reset(let time): resetsAfter = min(resetsAfter ?? time, time)
     case .resetAt(let count): resetsAtByte = min(resetsAtByte ?? .max, count)
-    case .slicer(let bytes, let variation, let pause):
-      slicer = Slicer(bytes: bytes, variation: variation, pause: pause)
+    case .slicer(let bytes, let variation, let pause): slicer = (bytes, variation, pause)
     case .limitData(let count): limit = min(limit ?? .max, count)
     }
   }
