@@ -4,23 +4,21 @@ import Glibc
 /// turn: a proxy stands before one client, not before thousands.
 final class FaultLoop {
   private static let linksMax = 1_024
-  private static let listenerPause = Duration.milliseconds(50)
   /// The waker and the listener come first; link `n` has the two places from `firstLink + 2 * n` on.
   private static let firstLink = 2
 
   private let state: FaultState
-  private let listener: Int32
+  private var listener: Socket.Listener
   private let token: StopToken
   private var links: [FaultLink] = []
   private var watched: [pollfd] = []
   private var toxics: FaultBook
-  private var listenerRestsUntil: ContinuousClock.Instant?
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
   /// Takes the listener over and closes it in the end.
   init(state: FaultState, listener: Int32, token: StopToken) {
     self.state = state
-    self.listener = listener
+    self.listener = Socket.Listener(listener)
     self.token = token
     toxics = state.toxics
   }
@@ -28,16 +26,15 @@ final class FaultLoop {
   func run() {
     while !token.isStopped { turn() }
     // The listener first: nobody who is thrown out now gets in again.
-    Socket.finish(listener)
+    Socket.finish(listener.fd)
     for link in links { link.finish(Socket.finish) }
     sweep()
   }
 
   private func turn() {
     watch()
-    let count = watched.count
-    let ready = unsafe poll(&watched, nfds_t(count), timeout())
-    guard ready >= 0 else { return }
+    let soonest = ([listener.restsUntil] + links.map(\.wakeAt)).compactMap(\.self).min()
+    guard Socket.wait(for: &watched, until: soonest) >= 0 else { return }
     let now = ContinuousClock.now
     if watched[0].revents != 0 { state.waker.drain() }
     for (place, link) in links.enumerated() {
@@ -65,10 +62,9 @@ final class FaultLoop {
 
   private func watch() {
     watched.removeAll(keepingCapacity: true)
-    if let until = listenerRestsUntil, ContinuousClock.now >= until { listenerRestsUntil = nil }
-    let accepts = listenerRestsUntil == nil && links.count < Self.linksMax
+    let events = listener.events(hasRoom: links.count < Self.linksMax)
     watched.append(pollfd(fd: state.waker.readEnd, events: Int16(POLLIN), revents: 0))
-    watched.append(pollfd(fd: accepts ? listener : -1, events: Int16(POLLIN), revents: 0))
+    watched.append(pollfd(fd: listener.fd, events: events, revents: 0))
     for link in links {
       for (fd, reads, writes) in link.interests {
         let events = Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0))
@@ -85,30 +81,10 @@ final class FaultLoop {
     }
   }
 
-  /// Milliseconds, rounded up: waking too early would only mean to turn again.
-  private func timeout() -> Int32 {
-    var soonest = listenerRestsUntil
-    for link in links {
-      if let time = link.wakeAt { soonest = min(soonest ?? time, time) }
-    }
-    guard let soonest else { return -1 }
-    let left = soonest - ContinuousClock.now
-    guard left > .zero else { return 0 }
-    return Int32(min((left / .milliseconds(1)).rounded(.up), 1e9))
-  }
-
   // MARK: Connections
 
   private func acceptAll(_ now: ContinuousClock.Instant) {
-    while links.count < Self.linksMax {
-      switch Socket.accept(listener) {
-      case .connection(let client): didAccept(client, now)
-      case .none: return
-      case .exhausted:
-        listenerRestsUntil = now + Self.listenerPause
-        return
-      }
-    }
+    while links.count < Self.linksMax, let client = listener.accept(now) { didAccept(client, now) }
   }
 
   private func didAccept(_ client: Int32, _ now: ContinuousClock.Instant) {

@@ -15,24 +15,22 @@ final class StopToken: Sendable {
 final class OriginLoop {
   /// The waker and the listener come first in `watched`; the connection of slot `n` is at `n + firstSlot`.
   private static let firstSlot = 2
-  private static let listenerPause = Duration.milliseconds(50)
 
   private let state: OriginState
   private let token: StopToken
-  private let listener: Int32
+  private var listener: Socket.Listener
   private let tls: TLSContext?
   private var watched: [pollfd]
   private var connections: [OriginConnection] = []
   private var closedCount = 0
   private var timers = TimerHeap()
-  private var listenerRestsUntil: ContinuousClock.Instant?
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
   /// Takes the listener over and closes it in the end.
   init(state: OriginState, listener: Int32, tls: TLSContext?, token: StopToken) {
     self.state = state
     self.tls = tls
-    self.listener = listener
+    self.listener = Socket.Listener(listener)
     self.token = token
     watched = [
       pollfd(fd: state.waker.readEnd, events: Int16(POLLIN), revents: 0),
@@ -43,14 +41,14 @@ final class OriginLoop {
   func run() {
     while !token.isStopped { turn() }
     // The listener first: nobody who is thrown out now gets in again.
-    Socket.finish(listener)
+    Socket.finish(listener.fd)
     for connection in connections { connection.abandon() }
   }
 
   private func turn() {
-    watchListener()
-    let count = watched.count
-    let ready = unsafe poll(&watched, nfds_t(count), timeout())
+    watched[1].events = listener.events(hasRoom: connections.count < state.limits.connectionsMax)
+    let soonest = [timers.soonest, listener.restsUntil].compactMap(\.self).min()
+    let ready = Socket.wait(for: &watched, until: soonest)
     guard ready >= 0 else { return }
     let now = ContinuousClock.now
     if watched[0].revents != 0 { didWake(now) }
@@ -82,14 +80,6 @@ final class OriginLoop {
       }
       slot += 1
     }
-  }
-
-  /// Milliseconds, rounded up: waking too early would only mean to turn again.
-  private func timeout() -> Int32 {
-    guard let soonest = [timers.soonest, listenerRestsUntil].compactMap(\.self).min() else { return -1 }
-    let left = soonest - ContinuousClock.now
-    guard left > .zero else { return 0 }
-    return Int32(min((left / .milliseconds(1)).rounded(.up), 1e9))
   }
 
   private func didWake(_ now: ContinuousClock.Instant) {
@@ -134,21 +124,9 @@ final class OriginLoop {
 
 // Connections come and go.
 extension OriginLoop {
-  private func watchListener() {
-    if let until = listenerRestsUntil, ContinuousClock.now >= until { listenerRestsUntil = nil }
-    let accepts = listenerRestsUntil == nil && connections.count < state.limits.connectionsMax
-    watched[1].events = accepts ? Int16(POLLIN) : 0
-  }
-
   private func acceptAll(_ now: ContinuousClock.Instant) {
-    while connections.count < state.limits.connectionsMax {
-      switch Socket.accept(listener) {
-      case .connection(let fd): didAccept(fd, now)
-      case .none: return
-      case .exhausted:
-        listenerRestsUntil = now + Self.listenerPause
-        return
-      }
+    while connections.count < state.limits.connectionsMax, let fd = listener.accept(now) {
+      didAccept(fd, now)
     }
   }
 

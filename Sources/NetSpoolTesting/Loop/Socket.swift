@@ -1,7 +1,7 @@
 import Glibc
 
 /// The socket calls, each wrapped once: errno in, values out. The unsafe code of this module lives here, in
-/// `Waker`, `Poller` and `OriginThread`.
+/// `Waker` and `OriginThread`.
 enum Socket {
   enum Transfer: Equatable {
     case bytes(Int)
@@ -77,24 +77,43 @@ enum Socket {
 }
 
 extension Socket {
-  enum Accepted {
-    case connection(Int32)
-    case none
-    /// No descriptors left, most likely: come back later.
-    case exhausted
+  /// A listening socket, which rests for a while when there is no descriptor for a connection.
+  struct Listener {
+    private static let pause = Duration.milliseconds(50)
+
+    let fd: Int32
+    private(set) var restsUntil: ContinuousClock.Instant?
+
+    init(_ fd: Int32) { self.fd = fd }
+
+    /// The events to poll for: none while it rests, or while there is no room.
+    mutating func events(hasRoom: Bool) -> Int16 {
+      if let until = restsUntil, ContinuousClock.now >= until { restsUntil = nil }
+      return restsUntil == nil && hasRoom ? Int16(POLLIN) : 0
+    }
+
+    mutating func accept(_ now: ContinuousClock.Instant) -> Int32? {
+      let connection = Glibc.accept(fd, nil, nil)
+      guard connection >= 0 else {
+        // No descriptors left, most likely: come back later.
+        if errno != EAGAIN, errno != ECONNABORTED, errno != EINTR { restsUntil = now + Self.pause }
+        return nil
+      }
+      // Not at once, as accept4 would: Swift's Glibc module has it not. A child process forked in between
+      // inherits the descriptor, which is why `finish` ends the connection before it closes it.
+      _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+      // Each write leaves as it is: slices must not be joined, small answers must not wait for an ACK.
+      Socket.set(connection, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+      return connection
+    }
   }
 
-  static func accept(_ listener: Int32) -> Accepted {
-    let fd = Glibc.accept(listener, nil, nil)
-    guard fd >= 0 else {
-      return errno == EAGAIN || errno == ECONNABORTED || errno == EINTR ? .none : .exhausted
-    }
-    // Not at once, as accept4 would: Swift's Glibc module has it not. A child process forked in between inherits
-    // the descriptor, which is why `finish` ends the connection before it closes it.
-    _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
-    // Each write leaves as it is: slices must not be joined, small answers must not wait for an ACK.
-    set(fd, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-    return .connection(fd)
+  /// Waits until one of these is ready or the time has come; negative after a signal. The milliseconds are rounded up:
+  /// waking too early would only mean to turn again.
+  static func wait(for watched: inout [pollfd], until time: ContinuousClock.Instant?) -> Int32 {
+    let left: Double? = time.map { max(($0 - ContinuousClock.now) / .milliseconds(1), 0) }
+    let count = nfds_t(watched.count)
+    return unsafe poll(&watched, count, left.map { Int32(min($0.rounded(.up), 1e9)) } ?? -1)
   }
 
   static func receive(_ fd: Int32, into buffer: inout [UInt8]) -> Transfer {
