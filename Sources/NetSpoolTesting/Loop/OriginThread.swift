@@ -52,8 +52,7 @@ final class Waker: Sendable {
 
   init() throws(OriginError) {
     var ends: [Int32] = [-1, -1]
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+    guard unsafe socketpair(AF_UNIX, Socket.kind, 0, &ends) == 0 else {
       throw OriginError(call: "socketpair", errno: errno)
     }
     readEnd = ends[0]

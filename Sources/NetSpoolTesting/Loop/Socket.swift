@@ -10,12 +10,13 @@ enum Socket {
     case failed
   }
 
+  static let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+
   /// A TCP socket bound to 127.0.0.1, non-blocking, its address reusable.
   static func bound(port: UInt16) throws(OriginError) -> Int32 {
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let fd = socket(AF_INET, kind, 0)
     guard fd >= 0 else { throw OriginError(call: "socket", errno: errno) }
-    set(fd, SOL_SOCKET, SO_REUSEADDR, 1)
+    set(fd, SOL_SOCKET, SO_REUSEADDR, 1 as Int32)
     let result = unsafe withLoopback(port: port) { unsafe bind(fd, $0, $1) }
     guard result == 0 else { throw failure("bind", closing: fd) }
     return fd
@@ -23,10 +24,9 @@ enum Socket {
 
   /// A socket on its way to this port of 127.0.0.1, non-blocking; nil when the way is closed or there is no socket.
   static func connecting(port: UInt16) -> Int32? {
-    let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
     let fd = socket(AF_INET, kind, 0)
     guard fd >= 0 else { return nil }
-    set(fd, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    set(fd, Int32(IPPROTO_TCP), TCP_NODELAY, 1 as Int32)
     let result = unsafe withLoopback(port: port) { unsafe connect(fd, $0, $1) }
     if result == 0 || errno == EINPROGRESS { return fd }
     _ = close(fd)
@@ -69,9 +69,11 @@ enum Socket {
     return error
   }
 
-  private static func set(_ fd: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+  private static func set<Value: BitwiseCopyable>(
+    _ fd: Int32, _ level: Int32, _ option: Int32, _ value: Value
+  ) {
     _ = unsafe withUnsafePointer(to: value) {
-      unsafe setsockopt(fd, level, option, $0, socklen_t(MemoryLayout<Int32>.size))
+      unsafe setsockopt(fd, level, option, $0, socklen_t(MemoryLayout<Value>.size))
     }
   }
 }
@@ -103,7 +105,7 @@ extension Socket {
       // inherits the descriptor, which is why `finish` ends the connection before it closes it.
       _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
       // Each write leaves as it is: slices must not be joined, small answers must not wait for an ACK.
-      Socket.set(connection, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+      Socket.set(connection, Int32(IPPROTO_TCP), TCP_NODELAY, 1 as Int32)
       return connection
     }
   }
@@ -146,10 +148,7 @@ extension Socket {
 
   /// Closes with RST: lingering for zero seconds throws away what is unsent.
   static func reset(_ fd: Int32) {
-    let linger = linger(l_onoff: 1, l_linger: 0)
-    _ = unsafe withUnsafePointer(to: linger) {
-      unsafe setsockopt(fd, SOL_SOCKET, SO_LINGER, $0, socklen_t(MemoryLayout<linger>.size))
-    }
+    set(fd, SOL_SOCKET, SO_LINGER, linger(l_onoff: 1, l_linger: 0))
     _ = close(fd)
   }
 }
