@@ -48,11 +48,12 @@ extension NetworkImage {
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         work.begin(continuation)
+        if Task.isCancelled { return work.end(.failure(NetworkError(code: .cancelled))) }
         let job = PicturePool.Job(bytes: decodedPixels * 4) { [self] in
           if work.isUnwanted { return }
           work.end(Result { () throws(NetworkError) in try unpack(maxSide, limits) { work.isUnwanted } })
         }
-        if !work.isUnwanted { PicturePool.shared.submit(job, priority) }
+        PicturePool.shared.submit(job, priority)
       }
     } onCancel: {
       work.end(.failure(NetworkError(code: .cancelled)))
@@ -86,32 +87,20 @@ extension NetworkImage {
 
 /// A call that waits for pixels, and may go.
 private final class PixelWork: Sendable {
-  private enum State {
-    case beginning
-    case waiting(CheckedContinuation<Result<ImagePixels, NetworkError>, Never>)
-    case ended(Result<ImagePixels, NetworkError>)
-  }
+  /// Nil before it waits, and once it has ended.
+  private let waiting = Mutex<CheckedContinuation<Result<ImagePixels, NetworkError>, Never>?>(nil)
 
-  private let state = Mutex(State.beginning)
-
-  var isUnwanted: Bool { state.withLock { if case .ended = $0 { true } else { false } } }
+  var isUnwanted: Bool { waiting.withLock { $0 == nil } }
 
   func begin(_ continuation: CheckedContinuation<Result<ImagePixels, NetworkError>, Never>) {
-    let ended: Result<ImagePixels, NetworkError>? = state.withLock { state in
-      if case .ended(let result) = state { return result }
-      state = .waiting(continuation)
-      return nil
-    }
-    if let ended { continuation.resume(returning: ended) }
+    waiting.withLock { $0 = continuation }
   }
 
   /// The first one counts.
   func end(_ result: Result<ImagePixels, NetworkError>) {
-    let continuation: CheckedContinuation<Result<ImagePixels, NetworkError>, Never>? = state.withLock {
-      state in
-      defer { if case .ended = state {} else { state = .ended(result) } }
-      if case .waiting(let continuation) = state { return continuation }
-      return nil
+    let continuation = waiting.withLock { waiting in
+      defer { waiting = nil }
+      return waiting
     }
     continuation?.resume(returning: result)
   }
