@@ -14,7 +14,7 @@ package final class PicturePool: Sendable {
 
   private struct State {
     /// By priority, the lowest first.
-    var waiting = Array(repeating: JobFIFO(), count: NetworkRequest.Priority.allCases.count)
+    var waiting = Array(repeating: FIFO<Job>(), count: NetworkRequest.Priority.allCases.count)
     /// In which of these each job waits: one that was moved stands in its old line as well, and counts for nothing there.
     var places: [ObjectIdentifier: Int] = [:]
     var threads = 0
@@ -32,7 +32,7 @@ package final class PicturePool: Sendable {
         for place in waiting.indices.reversed() {
           while let job = waiting[place].first {
             if places[ObjectIdentifier(job)] == place { return (job, place) }
-            waiting[place].removeFirst()
+            _ = waiting[place].popFirst()
           }
         }
         return nil
@@ -105,32 +105,13 @@ package final class PicturePool: Sendable {
     state.withLock { state in
       if let (job, index) = state.first, state.bytes == 0 || state.bytes + job.bytes <= bytesMax {
         state.bytes += job.bytes
-        state.waiting[index].removeFirst()
+        _ = state.waiting[index].popFirst()
         state.places[ObjectIdentifier(job)] = nil
         return job
       }
       state.threads -= 1
       return nil
     }
-  }
-}
-
-/// Jobs of one priority, first in, first out.
-private struct JobFIFO: Sendable {
-  private var jobs: [PicturePool.Job?] = []
-  private var head = 0
-
-  var first: PicturePool.Job? { head < jobs.count ? jobs[head] : nil }
-
-  mutating func append(_ job: PicturePool.Job) { jobs.append(job) }
-
-  /// Moves the rest once that is no more than what has gone.
-  mutating func removeFirst() {
-    jobs[head] = nil
-    head += 1
-    guard head * 2 >= jobs.count else { return }
-    jobs.removeFirst(head)
-    head = 0
   }
 }
 #endif

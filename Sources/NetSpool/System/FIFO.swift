@@ -1,14 +1,17 @@
 /// A queue from which elements leave in the order in which they came, at constant cost.
-struct FIFO<Element> {
+package struct FIFO<Element> {
   private var elements: [Element?] = []
   private var head = 0
 
   var isEmpty: Bool { head == elements.count }
   var count: Int { elements.count - head }
+  package var first: Element? { isEmpty ? nil : elements[head] }
 
-  mutating func append(_ element: Element) { elements.append(element) }
+  package init() {}
 
-  mutating func popFirst() -> Element? {
+  package mutating func append(_ element: Element) { elements.append(element) }
+
+  package mutating func popFirst() -> Element? {
     guard head < elements.count else { return nil }
     defer { compact() }
     let first = elements[head]
