@@ -25,7 +25,7 @@ public struct HostileBehaviour: Sendable, CustomStringConvertible {
   /// The fault, in one line.
   public let summary: String
   /// The group that it belongs to.
-  public let group: Group
+  public private(set) var group = Group.framing
   /// The method that meets it. GET unless the behaviour needs another.
   public internal(set) var method = "GET"
   /// Header fields the request must have for it.
@@ -41,28 +41,32 @@ public struct HostileBehaviour: Sendable, CustomStringConvertible {
   /// Name and summary.
   public var description: String { "\(name): \(summary)" }
 
-  init(
-    _ group: Group, _ name: String, _ summary: String, _ answer: @escaping AnswerClosure
-  ) {
-    self.group = group
+  /// The catalogue says of which group.
+  init(_ name: String, _ summary: String, _ answer: @escaping AnswerClosure) {
     self.name = name
     self.summary = summary
     self.answer = answer
   }
 
   /// Sends these bytes as they are; the connection stays open, as if nothing were wrong.
-  static func raw(_ group: Group, _ name: String, _ summary: String, _ text: String) -> HostileBehaviour {
-    HostileBehaviour(group, name, summary) { _ in .raw([.text(text)]) }
+  static func raw(_ name: String, _ summary: String, _ text: String) -> HostileBehaviour {
+    .plain(name, summary, .raw([.text(text)]))
   }
 
   /// Sends these bytes as they are, and closes the connection.
-  static func cut(_ group: Group, _ name: String, _ summary: String, _ text: String) -> HostileBehaviour {
-    HostileBehaviour(group, name, summary) { _ in .raw([.text(text), .close]) }
+  static func cut(_ name: String, _ summary: String, _ text: String) -> HostileBehaviour {
+    .plain(name, summary, .raw([.text(text), .close]))
   }
 
   /// Sends this answer.
-  static func plain(_ group: Group, _ name: String, _ summary: String, _ answer: Answer) -> HostileBehaviour {
-    HostileBehaviour(group, name, summary) { _ in answer }
+  static func plain(_ name: String, _ summary: String, _ answer: Answer) -> HostileBehaviour {
+    HostileBehaviour(name, summary) { _ in answer }
+  }
+
+  func of(_ group: Group) -> HostileBehaviour {
+    var copy = self
+    copy.group = group
+    return copy
   }
 
   func endless() -> HostileBehaviour {

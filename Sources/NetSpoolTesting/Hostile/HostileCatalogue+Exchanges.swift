@@ -1,7 +1,6 @@
 extension HostileCatalogue {
   private static func later(_ name: String, _ summary: String, _ retryAfter: String) -> HostileBehaviour {
-    .plain(
-      .requests, name, summary, Answer.text("later", status: 503).header("Retry-After", retryAfter))
+    .plain(name, summary, Answer.text("later", status: 503).header("Retry-After", retryAfter))
   }
 
   /// Answers that are wrong only for the request they answer.
@@ -15,36 +14,32 @@ extension HostileCatalogue {
     ]
 
   private static let uploads: [HostileBehaviour] = [
-    .plain(
-      .requests, "early_413", "413 before the body has come, then the end", .text("too large", status: 413)
-    )
-    .asked("POST")
-    .atHead { _ in Answer.text("too large", status: 413).early().closing() },
-    .plain(.requests, "early_200", "200 before the body has come, the connection stays", .text("enough"))
+    .plain("early_413", "413 before the body has come, then the end", .text("too large", status: 413))
+      .asked("POST")
+      .atHead { _ in Answer.text("too large", status: 413).early().closing() },
+    .plain("early_200", "200 before the body has come, the connection stays", .text("enough"))
       .asked("POST")
       .atHead { _ in Answer.text("enough").early() },
-    .plain(.requests, "expect_417", "417 to Expect: 100-continue, 200 without it", .text("ok"))
+    .plain("expect_417", "417 to Expect: 100-continue, 200 without it", .text("ok"))
       .asked("POST", ["Expect": "100-continue"])
       .atHead { $0.header("Expect") == nil ? nil : Answer.status(417).closing() },
   ]
 
   private static let conditions: [HostileBehaviour] = [
-    .plain(.requests, "304_unasked", "304 to a request without a condition", .status(304)),
+    .plain("304_unasked", "304 to a request without a condition", .status(304)),
     .plain(
-      .requests, "206_unasked", "206 to a request without a range",
+      "206_unasked", "206 to a request without a range",
       Answer(status: 206, headers: ["Content-Range": "bytes 0-4/10"], body: .text("hello"))),
+    .plain("range_ignored", "200 with everything to a request for a range: allowed", .pattern(1_000))
+      .asked("GET", ["Range": "bytes=500-", "If-Range": "\"a\""]),
     .plain(
-      .requests, "range_ignored", "200 with everything to a request for a range: allowed", .pattern(1_000)
-    )
-    .asked("GET", ["Range": "bytes=500-", "If-Range": "\"a\""]),
-    .plain(
-      .requests, "range_wrong", "206 with another range than was asked for",
+      "range_wrong", "206 with another range than was asked for",
       Answer(
         status: 206, headers: ["Content-Range": "bytes 0-499/1000", "ETag": "\"a\""],
         body: .pattern(count: 500))
     ).asked("GET", ["Range": "bytes=500-", "If-Range": "\"a\""]),
     .plain(
-      .requests, "range_other_etag", "206 of another version of the body",
+      "range_other_etag", "206 of another version of the body",
       Answer(
         status: 206, headers: ["Content-Range": "bytes 500-999/1000", "ETag": "\"b\""],
         body: .pattern(count: 500, from: 500))
@@ -54,7 +49,7 @@ extension HostileCatalogue {
 
 extension HostileCatalogue {
   private static func to(_ name: String, _ summary: String, _ location: String) -> HostileBehaviour {
-    .plain(.redirects, name, summary, .redirect(to: location))
+    .plain(name, summary, .redirect(to: location))
   }
 
   /// RFC 9110 section 10.2.2.
@@ -66,25 +61,23 @@ extension HostileCatalogue {
       to("redir_javascript", "to a javascript: URL", "javascript:alert(1)"),
       to("redir_data", "to a data: URL", "data:text/plain,evil"),
       to("redir_empty", "Location without a value", ""),
-      .plain(.redirects, "redir_none", "302 without Location", .status(302)),
+      .plain("redir_none", "302 without Location", .status(302)),
       to("redir_8k", "a Location of 8 KB", "/hostile/ok?" + String(repeating: "a", count: 8_192)),
       to("redir_crlf", "an encoded CR LF in Location", "/hostile/ok%0d%0aX-Injected:%20evil"),
       .raw(
-        .redirects, "redir_two", "two Location fields that differ",
+        "redir_two", "two Location fields that differ",
         "HTTP/1.1 302 Found\r\nLocation: /hostile/ok\r\nLocation: /hostile/empty\r\nContent-Length: 0\r\n\r\n"
       ),
-      HostileBehaviour(.redirects, "redir_nonutf8", "a Location that is not UTF-8") { _ in
+      HostileBehaviour("redir_nonutf8", "a Location that is not UTF-8") { _ in
         .raw([
           .text("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /hostile/"),
           .bytes([0xff, 0xfe, 0xfc]), .text("\r\n\r\n"),
         ])
       },
-      HostileBehaviour(.redirects, "redir_userinfo", "user and password in Location") {
+      HostileBehaviour("redir_userinfo", "user and password in Location") {
         .redirect(to: "http://user:secret@\($0.header("Host") ?? "127.0.0.1")/hostile/ok")
       },
-      HostileBehaviour(.redirects, "redir_fragment", "a fragment in Location: allowed") { _ in
-        .redirect(to: "/hostile/ok#part")
-      },
+      to("redir_fragment", "a fragment in Location: allowed", "/hostile/ok#part"),
     ]
 
   private static let circles: [HostileBehaviour] = [
@@ -113,7 +106,7 @@ extension HostileCatalogue {
   private static func coded(
     _ name: String, _ summary: String, as coding: String = "gzip", _ bytes: @escaping @Sendable () -> [UInt8]
   ) -> HostileBehaviour {
-    HostileBehaviour(.coding, name, summary) { _ in
+    HostileBehaviour(name, summary) { _ in
       Answer(headers: ["Content-Type": "text/plain", "Content-Encoding": coding], body: .bytes(bytes()))
     }
   }
@@ -123,7 +116,7 @@ extension HostileCatalogue {
     coded("gz_ok", "gzip as it should be") { zipped },
     coded("gz_bomb", "200 MiB of zeros in 200 KB of gzip") { bomb.bytes },
     coded("gz_bomb2", "500 MiB of zeros in gzip in gzip, under 1 KB", as: "gzip, gzip") { doubleBomb },
-    HostileBehaviour(.coding, "gz_bomb_10g", "10 GiB of zeros in 10 MB of gzip", hugeBomb),
+    HostileBehaviour("gz_bomb_10g", "10 GiB of zeros in 10 MB of gzip", hugeBomb),
     coded("gz_truncated", "gzip without its last 100 bytes") { zipped.dropLast(100) },
     coded("gz_no_trailer", "gzip without checksum and length") { zipped.dropLast(8) },
     coded("gz_badcrc", "gzip with a wrong checksum") { flipped(zipped, fromEnd: 8) },
@@ -165,30 +158,23 @@ extension HostileCatalogue {
   /// The connection's own behaviour, whatever is sent on it.
   static let transport: [HostileBehaviour] = [
     .plain(
-      .transport, "slow", "the body drips, a byte every 0.3 seconds",
+      "slow", "the body drips, a byte every 0.3 seconds",
       .pattern(1_000).paced(.slices(of: 1, every: .milliseconds(300)), bodyOnly: true)
     ).endless(),
-    .plain(.transport, "sliced", "every byte in a write of its own: allowed", .pattern(300).slice(1)),
-    .plain(.transport, "stall_request", "no answer, the connection stays open", .noAnswer).endless(),
+    .plain("sliced", "every byte in a write of its own: allowed", .pattern(300).slice(1)),
+    .plain("stall_request", "no answer, the connection stays open", .noAnswer).endless(),
+    .plain("stall_head", "half a head, then nothing more", hello.fault(.stall, at: .head(20))).endless(),
+    .plain("stall_body", "half a body, then nothing more", .pattern(1_000).stallAfter(500)).endless(),
+    .plain("reset_request", "reset instead of an answer", hello.fault(.reset, at: .requestRead)),
+    .plain("reset_head", "reset inside the head", hello.fault(.reset, at: .head(20))),
+    .plain("reset_body", "reset inside the body", .pattern(100_000).resetAfter(50_000)),
+    .plain("close_body", "closed inside the body", .pattern(100_000).closeAfter(50_000)),
     .plain(
-      .transport, "stall_head", "half a head, then nothing more", hello.fault(.stall, at: .head(20))
-    ).endless(),
-    .plain(.transport, "stall_body", "half a body, then nothing more", .pattern(1_000).stallAfter(500))
-      .endless(),
-    .plain(.transport, "reset_request", "reset instead of an answer", hello.fault(.reset, at: .requestRead)),
-    .plain(.transport, "reset_head", "reset inside the head", hello.fault(.reset, at: .head(20))),
-    .plain(.transport, "reset_body", "reset inside the body", .pattern(100_000).resetAfter(50_000)),
-    .plain(.transport, "close_body", "closed inside the body", .pattern(100_000).closeAfter(50_000)),
-    .plain(
-      .transport, "until_close", "a body without length, ended by the connection's end: allowed",
+      "until_close", "a body without length, ended by the connection's end: allowed",
       .pattern(10_000).framed(.untilClose)),
-    .plain(
-      .transport, "keepalive_lie", "closed behind an answer that did not say so",
-      hello.fault(.close, at: .body(5))),
-    HostileBehaviour(.transport, "body_endless", "a body without length and without end") { _ in
-      .raw([
-        .text("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .repeating(BodyPattern.block, times: nil),
-      ])
+    .plain("keepalive_lie", "closed behind an answer that did not say so", hello.fault(.close, at: .body(5))),
+    HostileBehaviour("body_endless", "a body without length and without end") { _ in
+      .raw([.text("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"), .repeating(BodyPattern.block, times: nil)])
     }.endless(),
   ]
 }
