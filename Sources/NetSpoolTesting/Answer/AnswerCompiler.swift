@@ -11,11 +11,11 @@ struct AnswerCompiler {
     let body = answer.script == nil ? bodyRuns() : []
     let isPlain = answer.faults.isEmpty && answer.pace == nil && answer.delay == .zero
     var steps = answer.script?.map(\.step) ?? (isPlain ? plain(head, body) : runs(head, body))
-    for fault in latestFirst(headCount: head.count) { steps.insert(fault.step, atByte: fault.offset) }
+    for fault in latestFirst(headCount: head.count) { steps.insert(.act(fault.action), atByte: fault.offset) }
     if let pace = answer.pace {
       steps.insert(.pace(pace), atByte: answer.pacesBodyOnly ? head.count : 0)
     }
-    if answer.delay > .zero { steps.insert(.pause(answer.delay), at: 0) }
+    if answer.delay > .zero { steps.insert(.act(.pause(answer.delay)), at: 0) }
     return (steps, closes)
   }
 
@@ -32,14 +32,14 @@ struct AnswerCompiler {
   }
 
   /// Faults as offsets on the wire, the last first: an insertion then moves no other's place.
-  private func latestFirst(headCount: Int) -> [(offset: Int, step: WirePart.Step)] {
-    var found: [(offset: Int, step: WirePart.Step)] = []
+  private func latestFirst(headCount: Int) -> [(offset: Int, action: FaultAction)] {
+    var found: [(offset: Int, action: FaultAction)] = []
     for fault in answer.faults {
       switch fault.point {
       case .accept, .requestBody: continue
-      case .requestRead: found.append((0, fault.action.step))
-      case .head(let bytes): found.append((min(bytes, headCount), fault.action.step))
-      case .body(let bytes): found.append((headCount + bytes, fault.action.step))
+      case .requestRead: found.append((0, fault.action))
+      case .head(let bytes): found.append((min(bytes, headCount), fault.action))
+      case .body(let bytes): found.append((headCount + bytes, fault.action))
       }
     }
     return found.reversed().sorted { $0.offset > $1.offset }

@@ -3,12 +3,8 @@
 public struct WirePart: Sendable {
   enum Step: Sendable {
     case run(ByteRun)
-    case pause(Duration)
-    case gate(String)
-    case stall
     case pace(Pace?)
-    case reset
-    case close
+    case act(FaultAction)
   }
 
   let step: Step
@@ -30,22 +26,22 @@ public struct WirePart: Sendable {
   }
 
   /// Wait.
-  public static func pause(_ time: Duration) -> WirePart { WirePart(step: .pause(time)) }
+  public static func pause(_ time: Duration) -> WirePart { WirePart(step: .act(.pause(time))) }
 
   /// Wait until ``ScriptedOrigin/release(_:)`` names this gate.
-  public static func gate(_ name: String) -> WirePart { WirePart(step: .gate(name)) }
+  public static func gate(_ name: String) -> WirePart { WirePart(step: .act(.gate(name))) }
 
   /// Wait until ``ScriptedOrigin/releaseAll()``.
-  public static var stall: WirePart { WirePart(step: .stall) }
+  public static var stall: WirePart { WirePart(step: .act(.stall)) }
 
   /// From here on send at this pace; nil is as fast as the client reads.
   public static func pace(_ pace: Pace?) -> WirePart { WirePart(step: .pace(pace)) }
 
   /// Reset the connection (RST), or the stream of HTTP/2 (RST_STREAM): what was sent and not read is lost to the client.
-  public static var reset: WirePart { WirePart(step: .reset) }
+  public static var reset: WirePart { WirePart(step: .act(.reset)) }
 
   /// Close the connection in order (FIN).
-  public static var close: WirePart { WirePart(step: .close) }
+  public static var close: WirePart { WirePart(step: .act(.close)) }
 }
 
 /// The speed at which bytes leave.
@@ -95,16 +91,6 @@ public enum FaultAction: Sendable, Equatable {
   case gate(String)
   /// Nothing is sent for this long.
   case pause(Duration)
-
-  var step: WirePart.Step {
-    switch self {
-    case .reset: .reset
-    case .close: .close
-    case .stall: .stall
-    case .gate(let name): .gate(name)
-    case .pause(let time): .pause(time)
-    }
-  }
 }
 
 /// A fault and its place.

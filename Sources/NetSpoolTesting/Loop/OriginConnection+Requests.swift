@@ -76,11 +76,11 @@ extension OriginConnection {
   }
 
   /// A fault that waits for no request.
-  func strikeAtAccept(_ action: FaultAction) { start([action.step], then: .handshake) }
+  func strikeAtAccept(_ action: FaultAction) { start([.act(action)], then: .handshake) }
 
   private func strike(_ action: FaultAction) -> Bool {
     if action == .reset || action == .close { recordIncomplete() }
-    start([action.step], then: .body)
+    start([.act(action)], then: .body)
     return true
   }
 

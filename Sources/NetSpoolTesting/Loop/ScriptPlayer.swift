@@ -45,22 +45,22 @@ struct ScriptPlayer {
       switch steps[index] {
       case .run(let run):
         if let stop = send(run, wire, &budget, now) { return stop }
-      case .pause(let time):
+      case .act(.pause(let time)):
         index += 1
         due = now + time
         return .until(now + time)
-      case .gate(let name):
+      case .act(.gate(let name)):
         guard state.pass(name) else { return .waitingAt(name) }
         index += 1
-      case .stall:
+      case .act(.stall):
         guard state.releaseCount != releaseCount else { return .stalled }
         index += 1
       case .pace(let pace):
         self.pace = pace
         slice = pace?.size ?? 0
         index += 1
-      case .reset: return .reset
-      case .close: return .close
+      case .act(.reset): return .reset
+      case .act(.close): return .close
       }
     }
     return .finished
