@@ -29,12 +29,12 @@ extension OriginConnection {
     phase = .body
     var exchange = exchange
     let early = state.earlyAnswer(
-      exchange.recorded(connection: number), path: exchange.path, method: exchange.head.method)
+      RecordedRequest(exchange, connection: number), path: exchange.path, method: exchange.head.method)
     exchange.bodyFault = early?.requestBodyFault
     exchange.early = early
     self.exchange = exchange
     if let early, early.requestBodyFault == nil {
-      _ = state.record(exchange.recorded(connection: number))
+      _ = state.record(RecordedRequest(exchange, connection: number))
       self.exchange?.isAnswered = true
       respond(early, then: exchange.reader.isDone ? .request : .body)
     } else if exchange.head.expectsContinue, !exchange.reader.isDone, input.isEmpty {
@@ -60,7 +60,9 @@ extension OriginConnection {
       try exchange.reader.read(input.unread, limits: state.limits)
     }
     if let bodyTrailers, case .success(input.count) = outcome { exchange.reader.end(trailers: bodyTrailers) }
-    let fault = exchange.dueFault()
+    let count = exchange.reader.count
+    let fault = exchange.bodyFault.flatMap { count >= $0.after ? $0.action : nil }
+    if fault != nil { exchange.bodyFault = nil }
     let isDone = exchange.reader.isDone
     self.exchange = exchange
     switch outcome {
@@ -91,19 +93,19 @@ extension OriginConnection {
       phase = .head
       return
     }
-    let recorded = state.record(exchange.recorded(connection: number))
+    let recorded = state.record(RecordedRequest(exchange, connection: number))
     self.exchange?.number = recorded.number
     if recorded.isHeld { phase = .held } else { answer() }
   }
 
   private func recordIncomplete() {
-    if let exchange { _ = state.record(exchange.recorded(connection: number)) }
+    if let exchange { _ = state.record(RecordedRequest(exchange, connection: number)) }
   }
 
   /// Answers the whole request.
   func answer() {
     guard let exchange else { return }
-    let answer = exchange.early ?? state.answer(exchange.recorded(connection: number))
+    let answer = exchange.early ?? state.answer(RecordedRequest(exchange, connection: number))
     respond(answer, then: .request)
   }
 
@@ -135,14 +137,5 @@ extension OriginConnection {
     }
     abandon()
     return false
-  }
-}
-
-extension Exchange {
-  /// The fault inside the body, once enough of the body is there.
-  fileprivate mutating func dueFault() -> FaultAction? {
-    guard let fault = bodyFault, reader.count >= fault.after else { return nil }
-    bodyFault = nil
-    return fault.action
   }
 }

@@ -121,11 +121,4 @@ struct Exchange {
     path = head.path
     reader = BodyReader(head.framing)
   }
-
-  func recorded(connection: Int) -> RecordedRequest {
-    var request = RecordedRequest(
-      head: head, path: path, reader: reader, connection: connection, index: index)
-    request.number = number
-    return request
-  }
 }

@@ -74,16 +74,17 @@ public struct RecordedRequest: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  init(head: RequestHead, path: String, reader: BodyReader, connection: Int, index: Int) {
-    self.head = head
-    self.path = path
+  init(_ exchange: Exchange, connection: Int) {
+    head = exchange.head
+    path = exchange.path
+    number = exchange.number
     self.connection = connection
-    indexOnConnection = index
-    body = reader.kept
-    bodyCount = reader.count
-    bodyHash = reader.hash.value
-    trailers = reader.trailers
-    isComplete = reader.isDone
+    indexOnConnection = exchange.index
+    body = exchange.reader.kept
+    bodyCount = exchange.reader.count
+    bodyHash = exchange.reader.hash.value
+    trailers = exchange.reader.trailers
+    isComplete = exchange.reader.isDone
   }
 }
 
