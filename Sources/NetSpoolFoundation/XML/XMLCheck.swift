@@ -18,17 +18,14 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     guard let text = XMLText.decode(data, contentType: contentType), !XMLProlog.declaresAnything(text),
       !XMLTags.haveTooManyAttributes(text)
     else { return nil }
-    return isSound(text) ? Data(text.utf8) : nil
-  }
-
-  private static func isSound(_ text: String) -> Bool {
     // Foundation reads past nil for an instruction that is a name and nothing else (`<?php?>`). A blank before its
     // end makes it one with empty text, and changes nothing that is looked at here wherever else the two stand.
     let parser = XMLParser(data: Data(text.replacing("?>", with: " ?>").utf8))
     let check = XMLCheck()
     parser.delegate = check
     // It may say yes and have an error all the same: the end came too early, or a prefix has no namespace.
-    return parser.parse() && parser.parserError == nil && check.elements > 0
+    let isSound = parser.parse() && parser.parserError == nil && check.elements > 0
+    return isSound ? Data(text.utf8) : nil
   }
 
   func parser(

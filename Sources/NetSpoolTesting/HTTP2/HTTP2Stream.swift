@@ -40,7 +40,7 @@ final class HTTP2Stream: Wire {
   }
 
   var needsHandshake: Bool { false }
-  func shakeHands() -> Handshake { .done(.http1) }
+  func shakeHands() -> Handshake { .done(speaksHTTP2: false) }
 
   /// Requests come in another way: ``HTTP2Session`` hands them over.
   func receive(into buffer: inout [UInt8]) -> Socket.Transfer { .wouldBlock }

@@ -82,15 +82,13 @@ final class OriginConnection {
   func didBecomeReadable(_ buffer: inout [UInt8]) {
     guard phase != .handshake, phase != .playing || !wire.needsHandshake else { return }
     switch wire.receive(into: &buffer) {
-    case .bytes(let count): take(buffer[..<count])
+    case .bytes(let count):
+      let bytes = buffer[..<count]
+      if let http2 { http2.receive(bytes) } else if phase != .lingering { input.append(bytes) }
     case .wouldBlock: break
     case .end: sawEnd = true
     case .failed: abandon()
     }
-  }
-
-  private func take(_ bytes: ArraySlice<UInt8>) {
-    if let http2 { http2.receive(bytes) } else if phase != .lingering { input.append(bytes) }
   }
 
   func advance(_ now: ContinuousClock.Instant) {
@@ -117,8 +115,8 @@ final class OriginConnection {
 
   private func shakeHands() -> Bool {
     switch wire.shakeHands() {
-    case .done(.http1): phase = .head
-    case .done(.http2): beginHTTP2()
+    case .done(speaksHTTP2: false): phase = .head
+    case .done(speaksHTTP2: true): beginHTTP2()
     case .waitsToRead: return false
     case .waitsToWrite:
       waitsToWrite = true

@@ -32,11 +32,9 @@ struct OriginThread: Sendable {
     self.id = id
   }
 
-  var isCurrent: Bool { pthread_equal(id, pthread_self()) != 0 }
-
   /// Waits for the end; on the thread itself, only gives up the right to.
   func join() {
-    if isCurrent {
+    if pthread_equal(id, pthread_self()) != 0 {
       _ = pthread_detach(id)
     } else {
       _ = pthread_join(id, nil)

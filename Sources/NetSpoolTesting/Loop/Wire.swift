@@ -17,16 +17,10 @@ protocol Wire: AnyObject {
 
 /// The state of a connection's beginning.
 enum Handshake {
-  case done(NegotiatedProtocol)
+  case done(speaksHTTP2: Bool)
   case waitsToRead
   case waitsToWrite
   case failed(String)
-}
-
-/// The protocol that is spoken on a connection.
-enum NegotiatedProtocol {
-  case http1
-  case http2
 }
 
 /// TCP without anything over it.
@@ -36,7 +30,7 @@ final class SocketWire: Wire {
   init(_ fd: Int32) { self.fd = fd }
 
   var needsHandshake: Bool { false }
-  func shakeHands() -> Handshake { .done(.http1) }
+  func shakeHands() -> Handshake { .done(speaksHTTP2: false) }
   func receive(into buffer: inout [UInt8]) -> Socket.Transfer { Socket.receive(fd, into: &buffer) }
   func send(_ bytes: [UInt8], _ range: Range<Int>) -> Socket.Transfer { Socket.send(fd, bytes, range) }
   func endSending() { Socket.endSending(fd) }

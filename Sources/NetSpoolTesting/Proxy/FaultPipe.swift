@@ -54,22 +54,16 @@ struct FaultPipe {
   /// The next action. A `write` is to be followed by ``didWrite(_:_:)`` before the next question.
   mutating func next(_ now: ContinuousClock.Instant) -> Action {
     let start = max(began, mix.since)
-    if let stall = mix.stall { return stalled(stall, start, now) }
+    if let stall = mix.stall {
+      guard case .closing(let after) = stall else { return .wait(nil) }
+      return now >= start + after ? .close : .wait(start + after)
+    }
     if let after = mix.resetsAfter, now >= start + after { return .reset }
     if let bytes = mix.resetsAtByte, passedBytes >= bytes { return .reset }
     if let limit = mix.limit, passedBytes >= limit { return .close }
     let action = flow(now)
     guard case .wait(let until) = action, let after = mix.resetsAfter else { return action }
     return .wait(min(until ?? start + after, start + after))
-  }
-
-  private func stalled(
-    _ stall: ToxicMix.Stall, _ start: ContinuousClock.Instant, _ now: ContinuousClock.Instant
-  )
-    -> Action
-  {
-    guard case .closing(let after) = stall else { return .wait(nil) }
-    return now >= start + after ? .close : .wait(start + after)
   }
 
   private mutating func flow(_ now: ContinuousClock.Instant) -> Action {

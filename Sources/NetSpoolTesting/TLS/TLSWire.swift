@@ -27,19 +27,18 @@ import Glibc
     case Outcome.none:
       needsHandshake = false
       mayShutDown = true
-      return .done(negotiated)
+      return .done(speaksHTTP2: hasChosenHTTP2)
     case Outcome.wantsRead: return .waitsToRead
     case Outcome.wantsWrite: return .waitsToWrite
     default: return .failed(library.lastReason ?? "the connection ended")
     }
   }
 
-  private var negotiated: NegotiatedProtocol {
+  private var hasChosenHTTP2: Bool {
     var name: OpenSSL.Bytes = nil
     var count: UInt32 = 0
     unsafe library.SSL_get0_alpn_selected(session, &name, &count)
     return unsafe UnsafeBufferPointer(start: name, count: Int(count)).elementsEqual("h2".utf8)
-      ? .http2 : .http1
   }
 
   /// A record at most. The buffer is larger than one, so nothing is left inside OpenSSL where `poll` does not see it.
