@@ -58,8 +58,6 @@ final class FaultLoop {
     link.advance(now) { direction, count in state.count { $0.passed[direction, default: 0] += count } }
   }
 
-  // MARK: Polling
-
   private func watch() {
     watched.removeAll(keepingCapacity: true)
     let events = listener.events(hasRoom: links.count < Self.linksMax)
@@ -80,8 +78,6 @@ final class FaultLoop {
       if watched[place + offset].revents & readable != 0 { link.didBecomeReadable(direction, &buffer, now) }
     }
   }
-
-  // MARK: Connections
 
   private func acceptAll(_ now: ContinuousClock.Instant) {
     while links.count < Self.linksMax, let client = listener.accept(now) { didAccept(client, now) }

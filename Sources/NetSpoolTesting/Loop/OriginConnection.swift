@@ -111,8 +111,6 @@ final class OriginConnection {
     }
   }
 
-  // MARK: Handshake
-
   private func shakeHands() -> Bool {
     switch wire.shakeHands() {
     case .done(speaksHTTP2: false): phase = .head
@@ -127,8 +125,6 @@ final class OriginConnection {
     }
     return true
   }
-
-  // MARK: HTTP/2
 
   /// The client has chosen it: by ALPN, or, without TLS, by what it says first (RFC 9113 section 3.4).
   func beginHTTP2(_ beginning: [UInt8] = []) {
@@ -170,8 +166,6 @@ final class OriginConnection {
     abandon()
   }
 
-  // MARK: Gates
-
   private func passGate() -> Bool {
     guard let exchange else { return false }
     guard state.pass(exchange.path) else { return park(at: exchange.path) }
@@ -196,8 +190,6 @@ final class OriginConnection {
     gate = nil
     state.leave(name)
   }
-
-  // MARK: Playing
 
   private func play(_ now: ContinuousClock.Instant) -> Bool {
     isStalled = false
@@ -234,8 +226,6 @@ final class OriginConnection {
     }
     return true
   }
-
-  // MARK: Closing
 
   /// Closing with unread input would send RST, and RST destroys what the client has not read yet: so we end our
   /// side only, and wait for the client's end, or for a while.

@@ -152,8 +152,6 @@ final class FaultLink {
     downstream.mix = toxics.mix(.downstream, connection: number, seed: seed)
   }
 
-  // MARK: Events
-
   /// The events to poll the client's and the origin's socket for: reading what the one pipe takes, writing
   /// what the other gives.
   var interests: [(fd: Int32, reads: Bool, writes: Bool)] {
@@ -217,8 +215,6 @@ final class FaultLink {
     return nil
   }
 
-  // MARK: Parts
-
   private func sink(_ direction: FaultProxy.Direction) -> Int32 { direction == .upstream ? origin : client }
 
   @discardableResult
@@ -229,8 +225,6 @@ final class FaultLink {
   private func wake(at time: ContinuousClock.Instant?) {
     if let time { wakeAt = min(wakeAt ?? time, time) }
   }
-
-  // MARK: Closing
 
   /// Not closed at once: unread input would turn the end into a reset.
   private func beginLingering(_ now: ContinuousClock.Instant) {

@@ -66,8 +66,6 @@ public final class FaultProxy: Sendable {
   /// The toxics of one direction.
   public func toxics(on direction: Direction) -> [Toxic] { state.toxics.toxics(on: direction) }
 
-  // MARK: Down and up
-
   /// True when it is up.
   public var isRunning: Bool { home.isUp }
 
@@ -84,8 +82,6 @@ public final class FaultProxy: Sendable {
   /// Goes down: closes the port and every connection and waits until that is done. From then on connections are
   /// refused. Does nothing when it is down already.
   public func stop() { home.stop() }
-
-  // MARK: Inspection
 
   /// The number of connections that were accepted.
   public var connectionCount: Int { state.count { $0.connections } }
