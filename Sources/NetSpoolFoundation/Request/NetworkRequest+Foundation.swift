@@ -33,9 +33,7 @@ extension FileDownloadStream {
   public convenience init(url: URL, append: Bool = false, digests: Bool = false) throws(NetworkError) {
     self.init(path: try url.checkedFilePath, append: append, digests: digests)
   }
-}
 
-extension FileDownloadStream {
   /// The same for a body that goes on where an earlier one broke off: see
   /// ``init(path:resume:partBytesMin:sha256:digests:)``.
   public convenience init(

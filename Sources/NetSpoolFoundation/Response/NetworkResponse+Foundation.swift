@@ -13,9 +13,7 @@ extension NetworkResponse {
 
   /// The URL that answered, after redirects. Nil when Foundation cannot read it; `finalURL` has its text.
   public var url: URL? { URL(string: finalURL) }
-}
 
-extension NetworkResponse {
   /// The body as JSON (RFC 8259): dictionaries, arrays, strings, numbers and `NSNull`. Any value may stand at
   /// the top.
   ///
@@ -96,9 +94,7 @@ extension NetworkResponse {
   private var checkedPropertyList: Data? {
     PropertyListCheck.readable(data, contentType: headers["Content-Type"])
   }
-}
 
-extension NetworkResponse {
   /// The body as an XML document, whatever its `Content-Type` says. Blank text between elements is left out.
   ///
   /// Nil for an empty body and for one that is not well-formed, HTML included. Nil too, for safety, for more than

@@ -44,9 +44,7 @@ public struct Answer: Sendable {
     self.headers = headers.map { HeaderField($0.key, $0.value) }
     self.body = body
   }
-}
 
-extension Answer {
   /// 200 with this text, `text/plain; charset=utf-8`.
   public static func text(_ text: String, status: Int = 200) -> Answer {
     typed("text/plain; charset=utf-8", .text(text), status)

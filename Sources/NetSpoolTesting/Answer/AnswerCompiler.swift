@@ -44,9 +44,7 @@ struct AnswerCompiler {
     }
     return found.reversed().sorted { $0.offset > $1.offset }
   }
-}
 
-extension AnswerCompiler {
   /// RFC 9112 section 6.3: these never have a body, whatever the header fields say.
   private var isBodiless: Bool {
     method == "HEAD" || answer.status == 204 || answer.status == 304 || (100..<200).contains(answer.status)

@@ -22,9 +22,7 @@ extension AnswerJSON {
 
   /// A whole number; nil for others.
   public var int: Int? { if case .int(let value) = self { value } else { nil } }
-}
 
-extension AnswerJSON {
   private static let depthMax = 200
 
   /// - Parameter depth: how many arrays and objects it stands in.

@@ -53,21 +53,17 @@ public indirect enum AnswerJSON: Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
-extension AnswerJSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral {
+extension AnswerJSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
   /// `true` and `false`.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// A whole number.
   public init(integerLiteral value: Int) { self = .int(value) }
-}
-
-extension AnswerJSON: ExpressibleByFloatLiteral, ExpressibleByStringInterpolation {
   /// A number.
   public init(floatLiteral value: Double) { self = .number(value) }
   /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
-}
-
-extension AnswerJSON: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
   /// An array.
   public init(arrayLiteral values: AnswerJSON...) { self = .array(values) }
   /// An object.

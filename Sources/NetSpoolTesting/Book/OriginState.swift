@@ -42,9 +42,7 @@ final class OriginState: Sendable {
     for waiter in met { waiter.resume(true) }
     return value
   }
-}
 
-extension OriginState {
   func changeRoutes(_ change: (inout RouteBook) -> Void) { book.withLock { change(&$0.routes) } }
 
   /// Changes the gates and wakes the connections that may wait at them.

@@ -117,9 +117,7 @@ final class HTTP2Stream: Wire {
   }
 
   var hasRoom: Bool { ending == nil && body.count < Self.bufferBytesMax }
-}
 
-extension HTTP2Stream {
   /// A field of the head, or of the trailers if the head is over.
   func add(_ field: HeaderField) {
     fieldBytes += field.name.utf8.count + field.value.utf8.count + 4

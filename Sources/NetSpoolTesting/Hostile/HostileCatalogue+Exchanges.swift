@@ -45,9 +45,7 @@ extension HostileCatalogue {
         body: .pattern(count: 500, from: 500))
     ).asked("GET", ["Range": "bytes=500-", "If-Range": "\"a\""]),
   ]
-}
 
-extension HostileCatalogue {
   private static func to(_ name: String, _ summary: String, _ location: String) -> HostileBehaviour {
     .plain(name, summary, .redirect(to: location))
   }
@@ -93,9 +91,7 @@ extension HostileCatalogue {
     let step = request.path.split(separator: "/").last.flatMap { Int($0) } ?? 1_000
     return .redirect(to: step < 999 ? "/hostile/redir_chain/\(step + 1)" : "/hostile/ok")
   }
-}
 
-extension HostileCatalogue {
   private static let text = Array(String(repeating: "the same words again and again. ", count: 320).utf8)
   private static let zipped = Gzip.stored(text)
   /// 200 MiB, from about 200 KB.
@@ -150,9 +146,7 @@ extension HostileCatalogue {
     bytes[bytes.count - distance] ^= 0xff
     return bytes
   }
-}
 
-extension HostileCatalogue {
   private static let hello = Answer.text("hello")
 
   /// The connection's own behaviour, whatever is sent on it.

@@ -90,9 +90,7 @@ extension HostileCatalogue {
     .raw("head_body", "a body in the answer to HEAD", head("Content-Length: 5") + "hello").asked("HEAD"),
     .raw("205_body", "205 with a body", "HTTP/1.1 205 Reset Content\r\nContent-Length: 5\r\n\r\nhello"),
   ]
-}
 
-extension HostileCatalogue {
   private static let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
   private static let letter = [UInt8(ascii: "a")]
 
@@ -131,9 +129,7 @@ extension HostileCatalogue {
       .raw([.text(head), .repeating(Array("1\r\na\r\n".utf8), times: 100_000), .text("0\r\n\r\n")])
     },
   ]
-}
 
-extension HostileCatalogue {
   private static let ok = "HTTP/1.1 200 OK\r\n"
   private static let body = "Content-Length: 5\r\n\r\nhello"
 
@@ -173,9 +169,7 @@ extension HostileCatalogue {
       Answer.text("hello").slice(1, every: .milliseconds(300))
     ).endless(),
   ]
-}
 
-extension HostileCatalogue {
   private static let hints = Array("HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n".utf8)
 
   /// RFC 9112 section 4, RFC 9110 section 15.2.

@@ -76,9 +76,7 @@ enum Socket {
       unsafe setsockopt(fd, level, option, $0, socklen_t(MemoryLayout<Value>.size))
     }
   }
-}
 
-extension Socket {
   /// A listening socket, which rests for a while when there is no descriptor for a connection.
   struct Listener {
     private static let pause = Duration.milliseconds(50)
