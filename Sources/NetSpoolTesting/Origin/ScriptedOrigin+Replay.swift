@@ -10,16 +10,24 @@ extension ScriptedOrigin {
   @discardableResult
   public func replay(har text: String) -> Int? {
     guard let log = AnswerJSON(reading: text)?["log"], log["entries"] != nil else { return nil }
-    let recording = Recording()
+    var answers: [String: [Answer]] = [:]
     for entry in log["entries"]?.elements ?? [] {
       guard let request = entry["request"], let response = entry["response"],
         let method = request["method"]?.string,
         let url = request["url"]?.string, let answer = Answer(har: response)
       else { continue }
-      recording.add("\(method) \(Self.target(of: url))", answer)
+      answers["\(method) \(Self.target(of: url))", default: []].append(answer)
     }
-    fallback { recording.next("\($0.method) \($0.target)") }
-    return recording.count
+    let left = Mutex(answers)
+    fallback { request in
+      let name = "\(request.method) \(request.target)"
+      return left.withLock { left in
+        guard let answers = left[name] else { return .status(404) }
+        if answers.count > 1 { left[name]?.removeFirst() }
+        return answers[0]
+      }
+    }
+    return answers.values.reduce(0) { $0 + $1.count }
   }
 
   private static func target(of url: String) -> Substring {
@@ -28,25 +36,6 @@ extension ScriptedOrigin {
     if let fragment = rest.firstIndex(of: "#") { rest = rest[..<fragment] }
     guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
     return rest[start] == "?" ? "/" + rest[start...] : rest[start...]
-  }
-}
-
-/// The answers by request, in their order.
-private final class Recording: Sendable {
-  private let answers = Mutex<[String: [Answer]]>([:])
-
-  var count: Int { answers.withLock { $0.values.reduce(0) { $0 + $1.count } } }
-
-  func add(_ request: String, _ answer: Answer) {
-    answers.withLock { $0[request, default: []].append(answer) }
-  }
-
-  func next(_ request: String) -> Answer {
-    answers.withLock { all in
-      guard let left = all[request] else { return .status(404) }
-      if left.count > 1 { all[request]?.removeFirst() }
-      return left[0]
-    }
   }
 }
 
