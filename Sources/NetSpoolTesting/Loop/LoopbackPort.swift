@@ -2,17 +2,12 @@ import Synchronization
 
 /// A port on loopback that is kept as long as this lives, and the thread that serves it while it is up. Any thread.
 final class LoopbackPort: Sendable {
-  private struct Running: Sendable {
-    let thread: OriginThread
-    let token: StopToken
-  }
-
   let number: Int
   /// Bound but never listening: while nothing is up, the port refuses connections and no other process gets
   /// it.
   private let reservation: Int32
   private let waker: Waker
-  private let running = Mutex<Running?>(nil)
+  private let running = Mutex<(thread: OriginThread, token: StopToken)?>(nil)
 
   init(waker: Waker) throws(OriginError) {
     self.waker = waker
@@ -38,19 +33,14 @@ final class LoopbackPort: Sendable {
   func start(_ serve: @escaping @Sendable (Int32, StopToken) -> Void) throws(OriginError) {
     try running.withLock { running throws(OriginError) in
       guard running == nil else { return }
-      running = try launch(serve)
-    }
-  }
-
-  private func launch(_ serve: @escaping @Sendable (Int32, StopToken) -> Void) throws(OriginError) -> Running
-  {
-    let listener = try Socket.listening(port: UInt16(number))
-    let token = StopToken()
-    do throws(OriginError) {
-      return Running(thread: try OriginThread { serve(listener, token) }, token: token)
-    } catch {
-      Socket.finish(listener)
-      throw error
+      let listener = try Socket.listening(port: UInt16(number))
+      let token = StopToken()
+      do throws(OriginError) {
+        running = (thread: try OriginThread { serve(listener, token) }, token: token)
+      } catch {
+        Socket.finish(listener)
+        throw error
+      }
     }
   }
 
