@@ -116,20 +116,16 @@ package struct LibraryDecoder: PictureDecoder {
 
 extension ThumbnailTransform {
   fileprivate var order: cnetspool_vips_order {
-    cnetspool_vips_order(
-      side: CInt(maxSide), is_cropped: fit == .cover, format: CInt(format.number), quality: CInt(quality),
+    let number =
+      switch format {
+      case .webP: CNETSPOOL_VIPS_WEBP
+      case .jpeg: CNETSPOOL_VIPS_JPEG
+      case .avif: CNETSPOOL_VIPS_AVIF
+      case .png: CNETSPOOL_VIPS_PNG
+      }
+    return cnetspool_vips_order(
+      side: CInt(maxSide), is_cropped: fit == .cover, format: CInt(number), quality: CInt(quality),
       pixels_max: 0)
-  }
-}
-
-extension ThumbnailTransform.Format {
-  fileprivate var number: Int {
-    switch self {
-    case .webP: CNETSPOOL_VIPS_WEBP
-    case .jpeg: CNETSPOOL_VIPS_JPEG
-    case .avif: CNETSPOOL_VIPS_AVIF
-    case .png: CNETSPOOL_VIPS_PNG
-    }
   }
 }
 

@@ -9,10 +9,7 @@ final class HTTP2Session {
     case failed
   }
 
-  private struct Exchange {
-    let stream: HTTP2Stream
-    let connection: OriginConnection
-  }
+  private typealias Exchange = (stream: HTTP2Stream, connection: OriginConnection)
 
   /// Bytes made ready at a time, and sent before other connections get their turn.
   private static let outputBytesMax = 65_536
@@ -40,7 +37,7 @@ final class HTTP2Session {
 
   /// True when an exchange of it waits for a gate, or for everything to be released.
   var isParked: Bool { exchanges.values.contains { $0.connection.isParked } }
-  var wakeAt: ContinuousClock.Instant? { exchanges.values.compactMap(\.connection.wakeAt).min() }
+  var wakeAt: ContinuousClock.Instant? { exchanges.values.compactMap { $0.connection.wakeAt }.min() }
   var waitsToWrite: Bool { isBlocked || !output.isEmpty || hasMoreToPlay }
 
   private var hasMoreToPlay: Bool {
@@ -118,7 +115,7 @@ extension HTTP2Session {
     guard exchanges[id] == nil else { return }
     let stream = HTTP2Stream(id, self)
     let connection = OriginConnection(stream, number: number, state: state, firstRequest: streamCount)
-    exchanges[id] = Exchange(stream: stream, connection: connection)
+    exchanges[id] = (stream, connection)
     streamCount += 1
   }
 
@@ -128,7 +125,7 @@ extension HTTP2Session {
   }
 
   func didReceiveHead(on id: Int32, isAll: Bool) {
-    guard let (stream, connection) = exchanges[id].map({ ($0.stream, $0.connection) }) else { return }
+    guard let (stream, connection) = exchanges[id] else { return }
     guard !stream.didBegin else {
       connection.endBody(trailers: stream.fields)
       return

@@ -76,17 +76,14 @@ final class Waker: Sendable {
 
 /// Connections by the time at which they want to go on, the soonest first: a binary heap.
 struct TimerHeap {
-  struct Entry {
-    let due: ContinuousClock.Instant
-    let connection: OriginConnection
-  }
+  typealias Entry = (due: ContinuousClock.Instant, connection: OriginConnection)
 
   private var entries: [Entry] = []
 
   var soonest: ContinuousClock.Instant? { entries.first?.due }
 
   mutating func add(_ connection: OriginConnection, due: ContinuousClock.Instant) {
-    entries.append(Entry(due: due, connection: connection))
+    entries.append((due, connection))
     var child = entries.count - 1
     while child > 0 {
       let parent = (child - 1) / 2

@@ -16,41 +16,39 @@ public struct Toxic: Sendable, Hashable, CustomStringConvertible {
   let kind: Kind
   private(set) var percent = 100
 
-  private init(_ kind: Kind) { self.kind = kind }
-
   /// Keeps every piece of data for this long, more or less by a random time up to `jitter`. The order stays.
   public static func latency(_ time: Duration, jitter: Duration = .zero) -> Toxic {
-    Toxic(.latency(time, jitter: jitter))
+    Toxic(kind: .latency(time, jitter: jitter))
   }
 
   /// Lets so many bytes through in a second, at least one.
   public static func bandwidth(bytesPerSecond: Int) -> Toxic {
-    Toxic(.bandwidth(bytesPerSecond: max(bytesPerSecond, 1)))
+    Toxic(kind: .bandwidth(bytesPerSecond: max(bytesPerSecond, 1)))
   }
 
   /// Passes the end of the direction on only after this time.
-  public static func slowClose(_ time: Duration) -> Toxic { Toxic(.slowClose(time)) }
+  public static func slowClose(_ time: Duration) -> Toxic { Toxic(kind: .slowClose(time)) }
 
   /// Lets nothing through, not even the end, and closes the connection after this time; with nil it never does. What
   /// has come meanwhile goes on when the toxic is taken away. A client that ends its side ends the connection. The
   /// time counts from the connection's beginning or from when the toxics were set.
-  public static func timeout(_ time: Duration?) -> Toxic { Toxic(.timeout(time)) }
+  public static func timeout(_ time: Duration?) -> Toxic { Toxic(kind: .timeout(time)) }
 
   /// Resets the connection, on both sides, after this time. It counts from the connection's beginning or from
   /// when the toxics were set.
-  public static func reset(after time: Duration = .zero) -> Toxic { Toxic(.reset(after: time)) }
+  public static func reset(after time: Duration = .zero) -> Toxic { Toxic(kind: .reset(after: time)) }
 
   /// Resets the connection when so many bytes have gone through this direction since its beginning.
-  public static func reset(atByte count: Int) -> Toxic { Toxic(.resetAt(bytes: max(count, 0))) }
+  public static func reset(atByte count: Int) -> Toxic { Toxic(kind: .resetAt(bytes: max(count, 0))) }
 
   /// Sends slices of `bytes` bytes, more or less by a random number up to `variation`, each a write of its own, and
   /// pauses between them.
   public static func slicer(bytes: Int, variation: Int = 0, pause: Duration = .zero) -> Toxic {
-    Toxic(.slicer(bytes: max(bytes, 1), variation: max(variation, 0), pause: pause))
+    Toxic(kind: .slicer(bytes: max(bytes, 1), variation: max(variation, 0), pause: pause))
   }
 
   /// Closes the connection when so many bytes have gone through this direction since its beginning.
-  public static func limitData(bytes: Int) -> Toxic { Toxic(.limitData(bytes: max(bytes, 0))) }
+  public static func limitData(bytes: Int) -> Toxic { Toxic(kind: .limitData(bytes: max(bytes, 0))) }
 
   /// The same for so many of a hundred connections only. Which ones, the proxy's seed says.
   public func hitting(percent: Int) -> Toxic {
