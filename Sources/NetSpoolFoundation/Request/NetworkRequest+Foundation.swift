@@ -15,9 +15,7 @@ extension NetworkEngine {
   /// when enqueued.
   public func operation(
     url: URL, method: NetworkRequest.Method = .get, parameters: NetworkRequest.Parameters = [:]
-  )
-    -> NetworkOperation
-  {
+  ) -> NetworkOperation {
     operation(url: url.absoluteString, method: method, parameters: parameters)
   }
 }

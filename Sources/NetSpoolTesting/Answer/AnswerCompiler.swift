@@ -76,8 +76,7 @@ struct AnswerCompiler {
     for field in answer.headers { head.appendField(field.name, field.value) }
     if !framesItself { appendFraming(to: &head) }
     if closes, answer.headers.first("Connection") == nil { head.appendField("Connection", "close") }
-    head.append(0x0d)
-    head.append(0x0a)
+    head.append(contentsOf: "\r\n".utf8)
     return head
   }
 
@@ -131,10 +130,8 @@ extension [WirePart.Step] {
 extension [UInt8] {
   fileprivate mutating func appendField(_ name: String, _ value: String) {
     append(contentsOf: name.utf8)
-    append(0x3a)
-    append(0x20)
+    append(contentsOf: ": ".utf8)
     append(contentsOf: value.utf8)
-    append(0x0d)
-    append(0x0a)
+    append(contentsOf: "\r\n".utf8)
   }
 }

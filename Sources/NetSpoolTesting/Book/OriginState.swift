@@ -13,7 +13,6 @@ final class OriginState: Sendable {
     mutating func takeMetWaiters() -> [Waiter] {
       guard !waiters.isEmpty else { return [] }
       let met = waiters.filter { $0.condition.isMet(log: log, gates: gates) }
-      guard !met.isEmpty else { return [] }
       waiters.removeAll { waiter in met.contains { $0.id == waiter.id } }
       return met
     }

@@ -16,9 +16,7 @@
   typealias SeesClose = @convention(c) (Object, Int32, UInt32, Context) -> Int32
   typealias GivesData =
     @convention(c) (
-      Object, Int32, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<UInt32>?,
-      UnsafeMutableRawPointer?,
-      Context
+      Object, Int32, UnsafeMutablePointer<UInt8>?, Int, UnsafeMutablePointer<UInt32>?, Context, Context
     ) -> Int
 
   // C functions in Swift take no pointers to these, only raw ones. They have the layout of the C structures of the same fields, as Swift lays out stored properties in order.
