@@ -36,9 +36,7 @@ import Testing
     let origin = try ScriptedOrigin()
     origin.on("/", .text("ok"))
     origin.hold("/")
-    try await withQueue {
-      $0.maximumConcurrent = 1
-    } _: { queue in
+    try await withQueue({ $0.maximumConcurrent = 1 }) { queue in
       let engine = try NetworkEngine(to: origin, on: queue)
       let operations = (0..<2).map { engine.operation(path: "/", parameters: ["n": "\($0)"]) }
       engine.enqueue(operations)

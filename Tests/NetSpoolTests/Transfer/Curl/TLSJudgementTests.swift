@@ -60,10 +60,7 @@ struct TLSJudgementTests {
   func `may insist on a key`(_ certificate: String, _ pinned: String, _ isAccepted: Bool) async throws {
     let pin = try await blocking { try Self.pin(of: pinned) }
     let server = try await blocking { try TLSServer(certificate) }
-    try await withWire {
-      $0.tls.caFile = server.authority
-      $0.tls.pinnedPublicKey = pin
-    } _: { wire in
+    try await withWire({ ($0.tls.caFile, $0.tls.pinnedPublicKey) = (server.authority, pin) }) { wire in
       let operation = wire.engine.operation(url: "https://localhost:\(server.port)/secret")
         .setAuthorization("S3CR3T")
       if isAccepted { return try await Self.accepts(operation, wire, server) }

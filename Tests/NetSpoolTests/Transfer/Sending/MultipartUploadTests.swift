@@ -86,10 +86,7 @@ struct MultipartUploadTests {
       let path = try folder.write("a", [])
       _ = try ChildProcess.run(["truncate", "-s", "4G", path])
       let origin = try CountingOrigin()
-      try await withWire {
-        $0.timeouts.total = nil
-        $0.timeouts.headers = .seconds(300)
-      } _: { wire in
+      try await withWire({ ($0.timeouts.total, $0.timeouts.headers) = (nil, .seconds(300)) }) { wire in
         let before = MemoryUse.resident
         let answer = try await wire.answer(wire.engine.operation(url: origin.url).addFile(path, forKey: "a"))
         #expect((answer.text.flatMap { Int($0) } ?? 0) > 4 << 30)
