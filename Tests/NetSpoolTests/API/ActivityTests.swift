@@ -17,11 +17,7 @@ struct ActivityTests {
       origin.on("/held", .text("12345"))
       origin.hold("/held")
       let tally = Tally()
-      for number in 0..<20 {
-        let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
-        tally.watch(operation)
-        engine.enqueue(operation)
-      }
+      for number in 0..<20 { tally.start(engine.operation(path: "/held", parameters: ["n": "\(number)"])) }
       #expect(await origin.waitForWaiting("/held", 4))
       #expect(queue.activity.running == 4)
       #expect(queue.activity.queued == 16)

@@ -30,11 +30,7 @@ struct CallbackTests {
   @Test(arguments: Place.allCases, Delivery.allCases)
   func `enqueueing inside any closure is accepted and runs`(place: Place, delivery: Delivery) async throws {
     let more = Tally()
-    try await runs(place, delivery) { _, engine in
-      let operation = engine.operation(path: "/more")
-      more.watch(operation)
-      engine.enqueue(operation)
-    }
+    try await runs(place, delivery) { _, engine in more.start(engine.operation(path: "/more")) }
     #expect(more.ended >= 1)
     #expect(more.count("completed") == more.ended)
   }
@@ -79,10 +75,7 @@ struct CallbackTests {
       let others = (0..<3).map { engine.operation(path: "/other\($0)") }
       subject.adopt(operation, engine)
       subject.follow(operation)
-      for one in [operation] + others {
-        tally.watch(one)
-        engine.enqueue(one)
-      }
+      for one in [operation] + others { tally.start(one) }
       await tally.wait(for: 4)
       if place == .late { operation.onCompletion { _ in subject.passes(.late) } }
       _ = await operation.end()  // behind the late one

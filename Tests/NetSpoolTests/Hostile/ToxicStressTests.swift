@@ -28,8 +28,7 @@ import Testing
         // When it goes out
         for _ in 0..<Self.wave {
           let operation = make(engine, proxies.randomElement(using: &random)!, &random)
-          tally.watch(operation)
-          engine.enqueue(operation)
+          tally.start(operation)
           if random.chance(2) { operation.cancel() }
         }
         await tally.wait(for: enqueued - Self.wave)

@@ -66,8 +66,7 @@ struct NameLookupTests {
     for number in 0..<500 {
       let operation = wire.operation(at: "host\(number).round\(round).test")
       operation.tag = "lookup"
-      tally.watch(operation)
-      wire.engine.enqueue(operation)
+      tally.start(operation)
     }
     #expect(await names.waitForNames(4 * (round + 1)))
     // When all are cancelled while others use the loop
