@@ -13,10 +13,7 @@ struct BatchTests {
       for number in stride(from: 0, to: Self.many, by: 33) { origin.on("/\(number)", .status(500)) }
       let operations = (0..<Self.many).map { engine.operation(path: "/\($0)") }
       let progress = Journal<NetworkBatch.Progress>()
-      let results = await withCheckedContinuation { continuation in
-        engine.enqueue(operations).onProgress { progress.add($0) }
-          .onCompletion { continuation.resume(returning: $0) }
-      }
+      let results = await engine.enqueue(operations).onProgress { progress.add($0) }.results
       #expect(results.count == Self.many)
       for (number, result) in results.enumerated() {
         #expect((result.code == .status) == (number % 33 == 0), "operation \(number)")
@@ -60,9 +57,7 @@ struct BatchTests {
       let held = (0..<Self.many).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
       let bad = engine.operation(path: "/bad")
       bad.priority = .urgent
-      let results = await withCheckedContinuation { continuation in
-        engine.enqueue([bad] + held, failFast: true).onCompletion { continuation.resume(returning: $0) }
-      }
+      let results = await engine.enqueue([bad] + held, failFast: true).results
       #expect(results[0].code == .status)
       #expect(results.dropFirst().allSatisfy { $0.code == .cancelled })
     }
@@ -77,9 +72,7 @@ struct BatchTests {
       let batch = engine.enqueue([first] + others)
       #expect(await origin.waitForWaiting("/held", 1))
       batch.cancel()
-      let results = await withCheckedContinuation { continuation in
-        batch.onCompletion { continuation.resume(returning: $0) }
-      }
+      let results = await batch.results
       #expect(results[0].text == "ok")
       #expect(results.dropFirst().allSatisfy { $0.code == .cancelled })
     }
