@@ -58,10 +58,11 @@ struct RedirectMatrixTests {
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: status))
       let operation = wire.operation("/a").setHeader("If-None-Match", "\"a\"")
-      let endings = Endings(operation)
+      let tally = Tally()
+      tally.watch(operation)
       let got = try await wire.answer(operation)
       #expect(got.status == status)
-      #expect(wire.origin.requestCount == 1 && endings.count == 1)
+      #expect(wire.origin.requestCount == 1 && tally.ended == 1)
     }
   }
 

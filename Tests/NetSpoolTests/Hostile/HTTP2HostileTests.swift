@@ -26,7 +26,8 @@ struct HTTP2HostileTests {
         url: server.url(expected.name), method: expected.hasBody ? .put : .get)
       if expected.hasBody { operation.setBody(.bytes([UInt8](repeating: 7, count: 100_000))) }
       if expected.isLate { operation.timeouts = .init(headers: .seconds(0.3), stall: .seconds(0.3)) }
-      let endings = Endings(operation)
+      let tally = Tally()
+      tally.watch(operation)
       // When it has run
       check(await wire.result(of: operation), expected)
       // Then it was not sent again and again, and the engine serves the next
@@ -34,7 +35,7 @@ struct HTTP2HostileTests {
       #expect(expected.requests.contains(count), "\(count) requests")
       let next = try await wire.answer(wire.engine.operation(url: server.url("ok")))
       #expect(next.text == "ok" && next.httpVersion == "HTTP/2")
-      #expect(endings.count == 1)
+      #expect(tally.ended == 1)
     }
   }
 

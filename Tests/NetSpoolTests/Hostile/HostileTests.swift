@@ -18,7 +18,8 @@ struct HostileTests {
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
       if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
       if expected.isLate { operation.timeouts = .init(headers: .seconds(0.3), stall: .seconds(0.3)) }
-      let endings = Endings(operation)
+      let tally = Tally()
+      tally.watch(operation)
       // When it has run
       expected.check(await wire.result(of: operation))
       // Then the engine serves the next request, on another connection where the old one is in doubt
@@ -29,7 +30,7 @@ struct HostileTests {
       #expect(try await wire.answer(wire.engine.operation(url: url)).text == "ok")
       let connection = try #require(wire.origin.requests.last).connection
       if expected.endsConnection { #expect(connection != last.connection) }
-      #expect(endings.count == 1)
+      #expect(tally.ended == 1)
     }
   }
 }

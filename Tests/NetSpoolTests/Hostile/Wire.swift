@@ -1,5 +1,4 @@
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -87,15 +86,4 @@ func withHostileServer(
       adjust(&$0)
     }, alone: alone, at: location
   ) { wire in try await body(wire, server) }
-}
-
-/// Counts the final events of an operation.
-final class Endings: Sendable {
-  private let counter = Mutex(0)
-  var count: Int { counter.withLock { $0 } }
-
-  init(_ operation: NetworkOperation) {
-    operation.onCompletion { [self] _ in counter.withLock { $0 += 1 } }
-      .onError { [self] _ in counter.withLock { $0 += 1 } }
-  }
 }
