@@ -93,8 +93,7 @@ private struct Net {
     let net = try Net()
     net.proxy.set(.slowClose(.milliseconds(60)), on: .downstream)
     let client = try net.connected()
-    client.ask("/closing")
-    #expect(client.readAnswer().body == "hello")
+    #expect(client.answer(to: "/closing").body == "hello")
     let time = ContinuousClock().measure { #expect(client.readToEnd() == []) }
     #expect(client.end == .closed && time >= .milliseconds(30))
   }
@@ -126,8 +125,7 @@ private struct Net {
       let hit = try (0..<20).map { _ in try net.connected() }
       net.proxy.clear()
       let client = try net.connected()
-      client.ask("/hello")
-      #expect(client.readAnswer().body == "hello")
+      #expect(client.answer(to: "/hello").body == "hello")
       withExtendedLifetime(hit) {}
     }
   }
@@ -136,8 +134,7 @@ private struct Net {
     let net = try Net()
     net.proxy.set(.reset(after: Duration.milliseconds(30).patient), on: .downstream)
     let client = try net.connected()
-    client.ask("/hello")
-    #expect(client.readAnswer().body == "hello")
+    #expect(client.answer(to: "/hello").body == "hello")
     #expect(client.readToEnd() == [] && client.end == .reset)
     #expect(await net.origin.waitForOpenConnections(0))
   }
@@ -180,8 +177,7 @@ private struct Net {
   @Test func `refuses while it is down and comes back on its port`() throws {
     let net = try Net()
     let client = try net.connected()
-    client.ask("/hello")
-    #expect(client.readAnswer().body == "hello")
+    #expect(client.answer(to: "/hello").body == "hello")
     net.proxy.stop()
     #expect(client.readToEnd() == [])
     #expect(RawClient(port: net.proxy.port) == nil && net.proxy.openConnections == 0)
@@ -214,8 +210,7 @@ private struct Net {
     let client = try net.connected()
     for index in 0..<20 {
       if index % 2 == 0 { net.proxy.set(.slicer(bytes: 1), on: .downstream) } else { net.proxy.clear() }
-      client.ask("/hello")
-      #expect(client.readAnswer().body == "hello")
+      #expect(client.answer(to: "/hello").body == "hello")
     }
     net.proxy.set(.reset(), on: .upstream)
     #expect(client.readToEnd() == [] && client.end == .reset)

@@ -28,8 +28,7 @@ import Testing
 
   @Test(arguments: cuts) func `closes at the point`(cut: Cut) throws {
     origin.on("/f", .text("hello").fault(.close, at: cut.point))
-    let client = try connected(origin)
-    client.ask("/f")
+    let client = try connected(origin, asking: "/f")
     #expect(String(decoding: client.readToEnd(), as: UTF8.self) == cut.seen)
     #expect(client.end == .closed)
   }
@@ -37,8 +36,7 @@ import Testing
   @Test(arguments: cuts) func `resets at the point`(cut: Cut) throws {
     // The gate lets the client read what comes before the reset, which would destroy it otherwise.
     origin.on("/f", .text("hello").fault(.gate("read"), at: cut.point).fault(.reset, at: cut.point))
-    let client = try connected(origin)
-    client.ask("/f")
+    let client = try connected(origin, asking: "/f")
     #expect(String(decoding: client.read(cut.seen.utf8.count), as: UTF8.self) == cut.seen)
     origin.release("read")
     #expect(client.readToEnd() == [])
@@ -51,14 +49,12 @@ import Testing
     #expect(first.readToEnd() == [])
     #expect(first.end == .reset)
     let second = try connected(origin)
-    second.ask("/")
-    #expect(second.readAnswer().body == "second")
+    #expect(second.answer(to: "/").body == "second")
   }
 
   @Test func `writes each slice by itself`() throws {
     origin.on("/f", .text("hello").slice(1, every: .milliseconds(2)))
-    let client = try connected(origin)
-    client.ask("/f")
+    let client = try connected(origin, asking: "/f")
     let whole = Self.head + "hello"
     let first = client.readSome()
     #expect(first.count < whole.utf8.count)
@@ -81,8 +77,7 @@ import Testing
     origin.on("/f", .text("hello").delay(.milliseconds(30)))
     let client = try connected(origin)
     let time = ContinuousClock().measure {
-      client.ask("/f")
-      _ = client.readAnswer()
+      _ = client.answer(to: "/f")
     }
     #expect(time >= .milliseconds(30))
   }
@@ -90,8 +85,7 @@ import Testing
   @Test func `sends garbage as it is`() throws {
     let garbage: [UInt8] = [0, 255, 13, 10, 7]
     origin.on("/f", .raw(garbage))
-    let client = try connected(origin)
-    client.ask("/f")
+    let client = try connected(origin, asking: "/f")
     #expect(client.readToEnd() == garbage)
     #expect(client.end == .closed)
   }
@@ -103,8 +97,7 @@ import Testing
         .text("a"), .gate("b"), .repeating([98, 99], times: 3), .pattern(4, from: 9), .stall, .text("z"),
         .reset,
       ]))
-    let client = try connected(origin)
-    client.ask("/f")
+    let client = try connected(origin, asking: "/f")
     #expect(client.read(1) == [97])
     origin.release("b")
     #expect(client.read(6) == Array("bcbcbc".utf8))

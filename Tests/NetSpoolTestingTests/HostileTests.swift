@@ -35,8 +35,7 @@ import Testing
       #expect(origin.hits(behaviour.path) == 1, "\(behaviour)")
     }
     let client = try connected(origin)
-    client.ask("/hostile/ok")
-    #expect(client.readAnswer().body == "ok")
+    #expect(client.answer(to: "/hostile/ok").body == "ok")
   }
 
   struct Wire: Sendable, CustomTestStringConvertible {
@@ -58,16 +57,14 @@ import Testing
 
   @Test(arguments: wires) func `sends the wrong bytes`(wire: Wire) throws {
     let origin = try ScriptedOrigin.hostile()
-    let client = try connected(origin)
-    client.ask("/hostile/\(wire.name)", fields: "Connection: close\r\n")
+    let client = try connected(origin, asking: "/hostile/\(wire.name)", fields: "Connection: close\r\n")
     #expect(String(decoding: client.readToEnd(), as: UTF8.self) == wire.bytes)
   }
 
   @Test func `goes on with endless answers`() throws {
     let origin = try ScriptedOrigin.hostile()
     for name in ["hdr_infinite", "1xx_endless", "body_endless", "chunk_trailers_endless"] {
-      let client = try connected(origin)
-      client.ask("/hostile/\(name)")
+      let client = try connected(origin, asking: "/hostile/\(name)")
       #expect(client.read(4 << 20).count == 4 << 20)
     }
   }
@@ -78,8 +75,7 @@ import Testing
     var path = "/hostile/redir_chain"
     var hops = 0
     while path != "/hostile/ok", hops < 1_100 {
-      client.ask(path)
-      let head = client.readAnswer().head
+      let head = client.answer(to: path).head
       path = head.split(separator: "Location: ").last.map { String($0.prefix { $0 != "\r\n" }) } ?? ""
       hops += 1
     }

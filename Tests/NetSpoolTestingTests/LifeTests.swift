@@ -8,8 +8,7 @@ import Testing
     let port = origin.port
     for _ in 0..<3 {
       let client = try connected(origin)
-      client.ask("/a")
-      #expect(client.readAnswer().body == "up")
+      #expect(client.answer(to: "/a").body == "up")
       origin.stop()
       #expect(client.readToEnd() == [])
       #expect(RawClient(port: port) == nil)
@@ -44,8 +43,7 @@ import Testing
       origin?.stop()
       return .text("never seen, or seen")
     }
-    let client = try connected(origin)
-    client.ask("/stop")
+    let client = try connected(origin, asking: "/stop")
     _ = client.readToEnd()
     #expect(client.end != .silence)
     #expect(!origin.isRunning)
@@ -54,8 +52,7 @@ import Testing
   @Test func `throws out requests that wait when it stops`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.noAnswer)
-    let client = try connected(origin)
-    client.ask("/")
+    let client = try connected(origin, asking: "/")
     #expect(await origin.waitForRequests(1))
     origin.stop()
     #expect(client.readToEnd() == [])

@@ -106,6 +106,12 @@ final class RawClient {
     return (head, String(decoding: read(length ?? 0), as: UTF8.self))
   }
 
+  /// The answer to a request without a body that is sent now.
+  func answer(to path: String, method: String = "GET", fields: String = "") -> (head: String, body: String) {
+    ask(path, method: method, fields: fields)
+    return readAnswer()
+  }
+
   private static func blankLine(in bytes: [UInt8], from start: Int) -> Int? {
     let mark: [UInt8] = [13, 10, 13, 10]
     guard bytes.count >= 4 else { return nil }
@@ -118,3 +124,12 @@ final class RawClient {
 
 /// A connected client.
 func connected(_ origin: ScriptedOrigin) throws -> RawClient { try #require(RawClient(port: origin.port)) }
+
+/// The same, which has sent a request without a body.
+func connected(
+  _ origin: ScriptedOrigin, asking path: String, method: String = "GET", fields: String = ""
+) throws -> RawClient {
+  let client = try connected(origin)
+  client.ask(path, method: method, fields: fields)
+  return client
+}

@@ -10,8 +10,7 @@ import Testing
     origin.on("/a") { .text("\($0.indexOnConnection)") }
     let client = try connected(origin)
     for index in 0..<3 {
-      client.ask("/a?x=\(index)")
-      #expect(client.readAnswer().body == "\(index)")
+      #expect(client.answer(to: "/a?x=\(index)").body == "\(index)")
     }
     #expect(origin.connectionCount == 1)
     #expect(origin.hits("/a") == 3)
@@ -35,8 +34,7 @@ import Testing
 
   @Test func `answers pipelined requests of a client that sends no more`() throws {
     origin.fallback { .text($0.path) }
-    let client = try connected(origin)
-    client.ask("/1")
+    let client = try connected(origin, asking: "/1")
     client.ask("/2")
     client.endSending()
     #expect(client.readAnswer().body == "/1")
@@ -54,8 +52,7 @@ import Testing
     origin.fallback(.text("fallback"))
     let client = try connected(origin)
     let answers = ["/route", "/route", "/prefix/x", "/px", "/other", "/other"].map {
-      client.ask($0)
-      return client.readAnswer().body
+      client.answer(to: $0).body
     }
     #expect(answers == ["first", "route", "long", "short", "queued", "fallback"])
   }
@@ -66,10 +63,7 @@ import Testing
     origin.on("/a", .text("any"))
     let client = try connected(origin)
     let asked = [("PUT", "/a"), ("DELETE", "/a?q=a+b%2Bc%&q=2&x"), ("OPTIONS", "/a")]
-    let answers = asked.map { method, target in
-      client.ask(target, method: method)
-      return client.readAnswer().body
-    }
+    let answers = asked.map { method, target in client.answer(to: target, method: method).body }
     #expect(answers == ["put", "a b+c%", "any"])
     #expect(origin.requests(for: "/a").last?.parameters == [:])
     #expect(origin.requests[1].parameters == ["q": "a b+c%", "x": ""])
@@ -78,17 +72,14 @@ import Testing
 
   @Test func `answers head without a body and keeps the connection in step`() throws {
     origin.on("/a", .text("hello"))
-    let client = try connected(origin)
-    client.ask("/a", method: "HEAD")
+    let client = try connected(origin, asking: "/a", method: "HEAD")
     #expect(client.readHead().contains("Content-Length: 5\r\n"))
-    client.ask("/a")
-    #expect(client.readAnswer().body == "hello")
+    #expect(client.answer(to: "/a").body == "hello")
   }
 
   @Test(arguments: [204, 304]) func `sends neither body nor length with`(status: Int) throws {
     origin.fallback(.text("never", status: status))
-    let client = try connected(origin)
-    client.ask("/")
+    let client = try connected(origin, asking: "/")
     #expect(!client.readHead().contains("Content-Length"))
     client.ask("/")
     #expect(client.readHead().hasPrefix("HTTP/1.1 \(status) "))
@@ -96,8 +87,7 @@ import Testing
 
   @Test func `writes the answer byte for byte`() throws {
     origin.on("/a", Answer(status: 299, headers: ["x-Odd": "1"], body: .text("hi")).reason("Fine").closing())
-    let client = try connected(origin)
-    client.ask("/a")
+    let client = try connected(origin, asking: "/a")
     let text = String(decoding: client.readToEnd(), as: UTF8.self)
     #expect(text == "HTTP/1.1 299 Fine\r\nx-Odd: 1\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi")
     #expect(client.end == .closed)
@@ -106,8 +96,7 @@ import Testing
   @Test func `frames bodies in chunks`() throws {
     origin.on("/list", .chunks([Array("hello".utf8), [], Array(" world, again".utf8)]))
     origin.on("/sized", Answer(body: .text("abcdefg")).framed(.chunked(size: 3)))
-    let client = try connected(origin)
-    client.ask("/list", fields: "Connection: keep-alive\r\n")
+    let client = try connected(origin, asking: "/list", fields: "Connection: keep-alive\r\n")
     #expect(client.readHead().contains("Transfer-Encoding: chunked\r\n"))
     let list = "5\r\nhello\r\nd\r\n world, again\r\n0\r\n\r\n"
     #expect(String(decoding: client.read(list.utf8.count), as: UTF8.self) == list)
@@ -120,8 +109,7 @@ import Testing
   @Test func `streams a large generated body`() throws {
     let count = 64 << 20
     origin.on("/big", .pattern(count))
-    let client = try connected(origin)
-    client.ask("/big")
+    let client = try connected(origin, asking: "/big")
     #expect(client.readHead().contains("Content-Length: \(count)\r\n"))
     var position = 0
     while position < count {
@@ -138,8 +126,7 @@ import Testing
   /// A body of 1 EiB: if any of it but a block were held, there would be no memory for it.
   @Test func `holds none of a generated body`() throws {
     origin.on("/huge", .pattern(1 << 60))
-    let client = try connected(origin)
-    client.ask("/huge")
+    let client = try connected(origin, asking: "/huge")
     #expect(client.readHead().contains("Content-Length: \(1 << 60)\r\n"))
     #expect(BodyPattern.matches(client.read(1 << 20)))
   }
@@ -151,8 +138,7 @@ import Testing
     ("Range: bytes=600-\r\nIf-Range: \"b\"\r\n", "200", 0, 1_000), ("Range: lines=1-\r\n", "200", 0, 1_000),
   ]) func `answers ranges`(fields: String, status: String, from: Int, count: Int) throws {
     origin.on("/r") { .resumable(1_000, etag: "\"a\"", for: $0) }
-    let client = try connected(origin)
-    client.ask("/r", fields: fields)
+    let client = try connected(origin, asking: "/r", fields: fields)
     let head = client.readHead()
     #expect(head.hasPrefix("HTTP/1.1 \(status) "))
     #expect(head.contains("Content-Length: \(count)\r\n"))
