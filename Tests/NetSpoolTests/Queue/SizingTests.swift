@@ -103,8 +103,7 @@ struct SizingTests {
   ) throws {
     let queue = try NetworkQueue()
     let before = queue.configuration
-    let error = #expect(throws: NetworkError.self) { try queue.configure { change(&$0) } }
-    #expect(error?.code == .invalidConfiguration)
+    #expect(failure { try queue.configure { change(&$0) } }?.code == .invalidConfiguration)
     #expect(queue.configuration == before)
   }
 

@@ -45,8 +45,7 @@ struct PlainURLTests {
     "http://%39/", "http://%30x7f.1/", "http://a.0x%37f/", "http://256.1.1.1/", "http://1.2.3.4.5/",
     "http://%30177.0.0.1/",
   ]) func `a host that only looks like an address is refused`(url: String) {
-    let failure = #expect(throws: NetworkError.self) { try URLParser.parse(url) }
-    #expect(failure?.code == .invalidURL)
+    #expect(failure { _ = try URLParser.parse(url) }?.code == .invalidURL)
   }
 
   @Test(arguments: [
