@@ -160,10 +160,9 @@ struct CacheChangesTests {
       // However slow the machine is
       engine.driver.eachLoop { $0.cacheSide.validations.milliseconds = 600_000 }
       origin.hold("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
-      let operations = (0..<50).map { number in
-        engine.operation(path: "/a").setHeader("X-Request-Id", "\(number)")
+      let operations = (0..<50).map {
+        engine.start(engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)"))
       }
-      for operation in operations { engine.enqueue(operation) }
       await engine.settle()
       #expect(await origin.waitForWaiting("/a", 1))
       operations[10].cancel()

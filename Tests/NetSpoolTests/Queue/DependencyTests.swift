@@ -168,8 +168,7 @@ struct DependencyTests {
     try await withEngine { engine, _ in
       var last = engine.operation(path: "/")
       for _ in 0..<(isSanitized ? 10_000 : 100_000) {
-        let next = engine.operation(path: "/")
-        last = next.addDependency(last)
+        last = engine.operation(path: "/").addDependency(last)
       }
     }
   }

@@ -87,10 +87,7 @@ struct FreezingQueuesTests {
     for round in 0..<10 {
       let queue = try NetworkQueue()
       let engine = try makeEngine(fixture, on: queue)
-      for _ in 0..<20 {
-        let operation = engine.start(engine.letter("/letters"))
-        operations.append(operation)
-      }
+      for _ in 0..<20 { operations.append(engine.start(engine.letter("/letters"))) }
       if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }
       await blocking { #expect(queue.driver.close() == 0) }
     }
