@@ -1,6 +1,5 @@
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import TestSupport

@@ -1,8 +1,6 @@
-import Dispatch
 import Glibc
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import TestSupport

@@ -1,6 +1,5 @@
 import Dispatch
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpool

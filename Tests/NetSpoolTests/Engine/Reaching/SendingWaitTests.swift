@@ -1,5 +1,4 @@
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpool
