@@ -28,8 +28,7 @@ struct AccessorTests {
   }
 
   static let rows = [
-    Row("empty", "application/json", ""),
-    Row("blank", "application/xml", " \n"),
+    Row("empty", "application/json", ""), Row("blank", "application/xml", " \n"),
     Row("NUL", "application/xml", [0]),
     Row("JSON", "application/json", #"{"a": [1, null, "b"]}"#, [.json]),
     Row("JSON under another name", "text/html", "[]", [.json]),

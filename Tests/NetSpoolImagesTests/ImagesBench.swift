@@ -57,9 +57,7 @@ struct ImagesBench {
       return nil
     } catch let error as NetworkError {
       return "\(error.code) \(error.reason ?? "")"
-    } catch {
-      return "\(error)"
-    }
+    } catch { return "\(error)" }
   }
 }
 #endif

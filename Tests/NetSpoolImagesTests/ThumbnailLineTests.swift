@@ -30,9 +30,7 @@ struct ThumbnailLineTests {
   /// Begins it, and waits until the picture is in the decoders' line.
   private func fetch(_ work: ThumbnailOperation) async {
     work.start()
-    await withCheckedContinuation { continuation in
-      work.fetch.onFinal { _ in continuation.resume() }
-    }
+    await withCheckedContinuation { continuation in work.fetch.onFinal { _ in continuation.resume() } }
   }
 
   @Test(arguments: ["tag", "where", "all", "shutDown"])

@@ -33,9 +33,8 @@ struct ThumbnailTests {
     }
   }
 
-  @Test func `what is kept holds as long as the picture, also when the origin has confirmed that`()
-    async throws
-  {
+  @Test
+  func `what is kept holds as long as the picture, also when the origin has confirmed that`() async throws {
     try await ImagesBench.run { bench in
       try bench.useCache()
       bench.origin.on("/a") { [picture] request in
@@ -99,8 +98,7 @@ struct ThumbnailTests {
 
   @Test(arguments: [
     (PictureRejection.tooManyOpenFiles, "tooManyOpenFiles decoder"),
-    (.unstarted, "engineStartFailed decoder"),
-    (.crashed, "imageRejected crashed"),
+    (.unstarted, "engineStartFailed decoder"), (.crashed, "imageRejected crashed"),
   ])
   func `a decoder that cannot be started is no fault of the picture`(
     _ rejection: PictureRejection, _ words: String
@@ -161,9 +159,7 @@ struct ThumbnailTests {
       try bench.useCache()
       bench.origin.on("/no", Answer.bytes(picture).header("Cache-Control", "no-store"))
       bench.origin.on("/mine", Answer.bytes(picture).header("Cache-Control", "private, max-age=60"))
-      for _ in 0..<2 {
-        #expect(try await !bench.engine.thumbnail(of: bench.url("/no")).isFromCache)
-      }
+      for _ in 0..<2 { #expect(try await !bench.engine.thumbnail(of: bench.url("/no")).isFromCache) }
       for (scope, isFromCache) in [("a", false), ("a", true), ("b", false)] {
         let operation = bench.engine.operation(url: bench.url("/mine")).configure {
           $0.credentialScope = scope
@@ -235,9 +231,8 @@ struct ThumbnailTests {
     }
   }
 
-  @Test func `equal requests share one exchange, and closures hear of it on the delivery target`()
-    async throws
-  {
+  @Test
+  func `equal requests share one exchange, and closures hear of it on the delivery target`() async throws {
     try await ImagesBench.run { bench in
       try bench.useCache()
       bench.serve("/a", picture)

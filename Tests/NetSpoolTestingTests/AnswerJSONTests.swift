@@ -14,9 +14,7 @@ struct AnswerJSONTests {
     "", "{", "[1,]", "{\"a\"}", "nul", "01x", "\"a", "\"\\u12\"", "[1] 2", "\"\u{1}\"",
     String(repeating: "[", count: 300),
   ])
-  func `what is none is refused`(text: String) {
-    #expect(AnswerJSON(reading: text) == nil)
-  }
+  func `what is none is refused`(text: String) { #expect(AnswerJSON(reading: text) == nil) }
 
   @Test func `escapes are read`() {
     #expect(AnswerJSON(reading: #" "\u00e4\ud83d\ude00\/\b" "#)?.string == "ä😀/\u{8}")

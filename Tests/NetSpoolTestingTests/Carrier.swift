@@ -49,8 +49,6 @@ struct Client {
     do {
       _ = try await get(path)
       return nil
-    } catch {
-      return (error as? NetworkError)?.code
-    }
+    } catch { return (error as? NetworkError)?.code }
   }
 }

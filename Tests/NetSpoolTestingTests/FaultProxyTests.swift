@@ -33,8 +33,11 @@ private struct Net {
 }
 
 @Suite("A proxy with faults") struct FaultProxyTests {
+  private let net: Net
+
+  init() throws { net = try Net() }
+
   @Test func `passes everything on without toxics`() throws {
-    let net = try Net()
     let client = try net.connected()
     client.ask("/big")
     _ = client.readHead()
@@ -49,7 +52,6 @@ private struct Net {
   }
 
   @Test func `passes the end of each direction on`() async throws {
-    let net = try Net()
     #expect(try net.fetch("/closing").end == .closed)
     // A client that has said all it has to say still gets its answer.
     let client = try net.connected()
@@ -60,10 +62,8 @@ private struct Net {
     #expect(await net.origin.waitForOpenConnections(0))
   }
 
-  @Test(arguments: FaultProxy.Direction.allCases) func `delays by its latency`(
-    _ direction: FaultProxy.Direction
-  ) throws {
-    let net = try Net()
+  @Test(arguments: FaultProxy.Direction.allCases)
+  func `delays by its latency`(_ direction: FaultProxy.Direction) throws {
     net.proxy.set(.latency(.milliseconds(40)), on: direction)
     let fetched = try net.fetch("/closing")
     #expect(fetched.time >= .milliseconds(40))
@@ -71,7 +71,6 @@ private struct Net {
   }
 
   @Test func `keeps the order under jitter`() throws {
-    let net = try Net()
     net.origin.on("/slices", .pattern(300).slice(3, every: .milliseconds(1)))
     net.proxy.set(.latency(.milliseconds(5), jitter: .milliseconds(5)), on: .downstream)
     let client = try net.connected()
@@ -81,7 +80,6 @@ private struct Net {
   }
 
   @Test func `keeps to its bandwidth`() throws {
-    let net = try Net()
     net.origin.on("/body", .pattern(20_000).closing())
     net.proxy.set(.bandwidth(bytesPerSecond: 100_000), on: .downstream)
     let fetched = try net.fetch("/body")
@@ -90,7 +88,6 @@ private struct Net {
   }
 
   @Test func `closes slowly`() throws {
-    let net = try Net()
     net.proxy.set(.slowClose(.milliseconds(60)), on: .downstream)
     let client = try net.connected()
     #expect(client.answer(to: "/closing").body == "hello")
@@ -99,7 +96,6 @@ private struct Net {
   }
 
   @Test func `lets nothing through and closes`() throws {
-    let net = try Net()
     net.proxy.set(.timeout(.milliseconds(50)), on: .downstream)
     let fetched = try net.fetch("/hello")
     #expect(fetched.bytes == [] && fetched.end == .closed && fetched.time >= .milliseconds(50))
@@ -107,7 +103,6 @@ private struct Net {
   }
 
   @Test func `goes on where it stopped when the toxic is taken away`() async throws {
-    let net = try Net()
     net.proxy.set(.timeout(nil), on: .downstream)
     let client = try net.connected()
     client.ask("/hello")
@@ -118,7 +113,6 @@ private struct Net {
   }
 
   @Test func `spares who comes after the toxic was taken away`() throws {
-    let net = try Net()
     for _ in 0..<20 {
       net.proxy.set(.reset(), on: .downstream)
       // Which keep it accepting.
@@ -131,7 +125,6 @@ private struct Net {
   }
 
   @Test func `resets after a while`() async throws {
-    let net = try Net()
     net.proxy.set(.reset(after: Duration.milliseconds(30).patient), on: .downstream)
     let client = try net.connected()
     #expect(client.answer(to: "/hello").body == "hello")
@@ -140,14 +133,12 @@ private struct Net {
   }
 
   @Test(arguments: [0, 1, 100, 5_000]) func `resets at a byte`(_ count: Int) throws {
-    let net = try Net()
     net.proxy.set(.reset(atByte: count), on: .downstream)
     #expect(try net.fetch("/big").end == .reset)
     #expect(net.proxy.bytesPassed(.downstream) == count)
   }
 
   @Test func `sends slices`() throws {
-    let net = try Net()
     // A reader that a busy machine keeps waiting gets several at once, but not all.
     net.proxy.set(.slicer(bytes: 7, variation: 3, pause: .milliseconds(20)), on: .downstream)
     let client = try net.connected()
@@ -157,14 +148,12 @@ private struct Net {
   }
 
   @Test(arguments: [0, 1, 100, 5_000]) func `closes after so many bytes`(_ count: Int) throws {
-    let net = try Net()
     net.proxy.set(.limitData(bytes: count), on: .downstream)
     let fetched = try net.fetch("/big")
     #expect(fetched.bytes.count == count && fetched.end == .closed)
   }
 
   @Test func `harms only its direction`() async throws {
-    let net = try Net()
     net.proxy.set(.limitData(bytes: 30), on: .upstream)
     let client = try net.connected()
     client.send("POST /hello HTTP/1.1\r\nHost: t\r\nContent-Length: 1000\r\n\r\n")
@@ -175,7 +164,6 @@ private struct Net {
   }
 
   @Test func `refuses while it is down and comes back on its port`() throws {
-    let net = try Net()
     let client = try net.connected()
     #expect(client.answer(to: "/hello").body == "hello")
     net.proxy.stop()
@@ -186,7 +174,6 @@ private struct Net {
   }
 
   @Test func `resets who comes while the server is down`() throws {
-    let net = try Net()
     net.origin.stop()
     let client = try net.connected()
     client.ask("/hello")
@@ -206,7 +193,6 @@ private struct Net {
   }
 
   @Test func `changes open connections`() throws {
-    let net = try Net()
     let client = try net.connected()
     for index in 0..<20 {
       if index % 2 == 0 { net.proxy.set(.slicer(bytes: 1), on: .downstream) } else { net.proxy.clear() }
@@ -218,7 +204,6 @@ private struct Net {
   }
 
   @Test func `waits for a slow reader`() async throws {
-    let net = try Net()
     net.origin.on("/huge", .pattern(30_000_000))
     let client = try net.connected()
     client.ask("/huge")

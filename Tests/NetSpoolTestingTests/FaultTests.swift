@@ -16,14 +16,10 @@ import Testing
   }
 
   static let cuts = [
-    Cut(point: .requestRead, seen: ""),
-    Cut(point: .head(0), seen: ""),
-    Cut(point: .head(10), seen: String(head.prefix(10))),
-    Cut(point: .head(100_000), seen: head),
-    Cut(point: .body(0), seen: head),
-    Cut(point: .body(2), seen: head + "he"),
-    Cut(point: .body(5), seen: head + "hello"),
-    Cut(point: .body(100), seen: head + "hello"),
+    Cut(point: .requestRead, seen: ""), Cut(point: .head(0), seen: ""),
+    Cut(point: .head(10), seen: String(head.prefix(10))), Cut(point: .head(100_000), seen: head),
+    Cut(point: .body(0), seen: head), Cut(point: .body(2), seen: head + "he"),
+    Cut(point: .body(5), seen: head + "hello"), Cut(point: .body(100), seen: head + "hello"),
   ]
 
   @Test(arguments: cuts) func `closes at the point`(cut: Cut) throws {

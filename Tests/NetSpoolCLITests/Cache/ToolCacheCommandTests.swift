@@ -13,9 +13,7 @@ import Testing
 
   private var place: [String] { ["--cache", bench["cache"]] }
 
-  private func cache(_ arguments: [String]) throws -> Tool.End {
-    try Tool.run(["cache"] + arguments + place)
-  }
+  private func cache(_ arguments: [String]) throws -> Tool.End { try Tool.run(["cache"] + arguments + place) }
 
   /// How many more requests a fetch of the numbers takes.
   private func asked(_ numbers: Range<Int>) throws -> Int {

@@ -91,9 +91,8 @@ import Testing
     #expect(FileFacts(path: bench["cache"]) == nil)
   }
 
-  @Test(arguments: ["fetch", "get"]) func `a cache that another process keeps is gone on without`(
-    command: String
-  ) throws {
+  @Test(arguments: ["fetch", "get"])
+  func `a cache that another process keeps is gone on without`(command: String) throws {
     bench.serveFresh(0..<2)
     #expect(try fetch([bench.origin.url("/0")] + cache).exit == .status(0))
     let directory = unsafe open(bench["cache"], O_RDONLY | O_CLOEXEC)

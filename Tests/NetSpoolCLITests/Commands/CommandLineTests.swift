@@ -37,11 +37,9 @@ import Testing
     ["l", "--header", "A b: c"], ["l", "--user-agent", "a\nb"],
     ["l", "--progress", "sometimes"], ["l", "--resume"], ["l", "--resume", "--results", "-"],
     ["l", "--cache-size", "1000k"], ["l", "--cache-size", "x"], ["l", "--rules", "lax"],
-    ["l", "--cache", ""],
-    ["l", "--no-cache", "--cache", "c"], ["l", "--no-cache", "--cache-size", "1G"],
+    ["l", "--cache", ""], ["l", "--no-cache", "--cache", "c"], ["l", "--no-cache", "--cache-size", "1G"],
     ["l", "--no-cache", "--rules", "relaxed"], ["l", "--shard", "4/4"], ["l", "--checksum"],
-    ["l", "--json", "--dry-run"], ["l", "--nonsense"],
-    ["l", "--format", "png"], ["l", "--fit", "cover"],
+    ["l", "--json", "--dry-run"], ["l", "--nonsense"], ["l", "--format", "png"], ["l", "--fit", "cover"],
   ])
   func `a wrong command line is a usage error`(arguments: [String]) {
     let error = #expect(throws: (any Error).self) { try FetchCommand.parse(arguments) }

@@ -13,9 +13,7 @@ import Testing
     bench.serve(0..<40)
   }
 
-  private func run(
-    _ script: String, _ arguments: [String], _ environment: [String] = []
-  ) throws -> Tool.End {
+  private func run(_ script: String, _ arguments: [String], _ environment: [String] = []) throws -> Tool.End {
     try Tool.run(
       ["\(TestFiles.examples)/\(script)"] + arguments, program: "/bin/bash",
       environment: ["NETSPOOL=\(try Tool.path())", "TMPDIR=\(bench["."])"] + environment)

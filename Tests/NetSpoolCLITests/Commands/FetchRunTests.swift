@@ -16,8 +16,7 @@ import Testing
   ) throws -> (status: JobStatus, messages: String) {
     var messages = ""
     let run = FetchRun(
-      options: try FetchCommand.parse(arguments),
-      console: Console(isTerminal: false) { messages += $0 },
+      options: try FetchCommand.parse(arguments), console: Console(isTerminal: false) { messages += $0 },
       environment: Environment(environment), arguments: ["fetch"] + arguments, stop: StopSwitch(),
       reactor: StepReactor())
     return (run.run { _, _ in fetcher }, messages)

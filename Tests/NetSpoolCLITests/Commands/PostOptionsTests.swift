@@ -51,9 +51,7 @@ import Testing
       ("http://h/a", "http://h"), ("HTTP://User:p@H:80/", "http://h"), ("https://h:443", "https://h"),
       ("https://h:80?q", "https://h:80"), ("http://[::1]:8080/a@b", "http://[::1]:8080"),
     ])
-  func `origins are compared`(url: String, origin: String) {
-    #expect(URLText.origin(url) == origin)
-  }
+  func `origins are compared`(url: String, origin: String) { #expect(URLText.origin(url) == origin) }
 
   @Test(
     arguments: [

@@ -54,9 +54,8 @@ import Testing
     #expect(try Tool.run(["python3", "-c", script], program: "/usr/bin/env").output == "GET\nGET\n")
   }
 
-  @Test(arguments: ["--har", "-D", "--output"]) func `no file of a get changes a pipe's mode`(option: String)
-    throws
-  {
+  @Test(arguments: ["--har", "-D", "--output"])
+  func `no file of a get changes a pipe's mode`(option: String) throws {
     try withPipe { _ in _ = try Tool.run(["get", bench.origin.url("/"), option, bench["pipe"]]) }
   }
 

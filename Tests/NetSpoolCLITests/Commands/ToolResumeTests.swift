@@ -1,7 +1,6 @@
 import ArgumentParser
 import Glibc
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpoolCLI
@@ -80,14 +79,10 @@ import Testing
 
   @Test(arguments: [["--no-continue", "-O"], ["-O", "-J"], ["-i", "-o", "broken"]])
   func `what may not go on from a part is begun anew`(words: [String]) throws {
-    let ends = Mutex(0)
+    let asked = Counter()
     bench.origin.on("/broken") { request in
-      let isFirst = ends.withLock { count in
-        count += 1
-        return count == 1
-      }
       let answer = Answer.resumable(12 << 20, etag: "\"b\"", for: request)
-      return isFirst ? answer.resetAfter(4 << 20) : answer
+      return asked.add() == 1 ? answer.resetAfter(4 << 20) : answer
     }
     let end = try Tool.run(["get", "-s"] + words + [bench.origin.url("/broken")], in: bench[""])
     #expect(end.exit == .status(0), "\(end.errors)")

@@ -141,8 +141,7 @@ import Testing
     for run in 0..<2 {
       let end = try fetch(["/a.png"], ["--thumbnail", "16", "--results", bench["r"], "--json"])
       #expect(end.exit == .status(0) && end.output.contains("\"revalidated\":\(run)"), "\(end.output)")
-      let record = try #require(try bench.results("r").first)
-      #expect(record.source == (run == 0 ? .network : .revalidated))
+      #expect(try #require(try bench.results("r").first).source == (run == 0 ? .network : .revalidated))
     }
   }
 
@@ -179,9 +178,8 @@ import Testing
   }
 
   /// So few that the tool has hardly one for a connection, or none for its results; and enough.
-  @Test(arguments: [18, 20, 24, 64]) func `too few descriptors are no fault of the pictures`(_ count: Int)
-    throws
-  {
+  @Test(arguments: [18, 20, 24, 64])
+  func `too few descriptors are no fault of the pictures`(_ count: Int) throws {
     let paths = (0..<20).map { "/\($0).png" }
     for path in paths { serve(path, picture) }
     let list = try bench.write("list", paths.map { bench.origin.url($0) })

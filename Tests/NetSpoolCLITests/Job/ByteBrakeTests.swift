@@ -25,7 +25,5 @@ import Testing
     #expect(abs(taken - 20 * perSecond) <= max(1, perSecond / 5))
   }
 
-  @Test func `never more than there is`() throws {
-    #expect(try brake("1M").take(10, now: start) == 10)
-  }
+  @Test func `never more than there is`() throws { #expect(try brake("1M").take(10, now: start) == 10) }
 }

@@ -23,9 +23,7 @@ import Testing
       try bench.writeFiles()
       let before = residentMiB()
       var peak = before
-      bench.reactor.duringWait = { _ in
-        peak = max(peak, residentMiB())
-      }
+      bench.reactor.duringWait = { _ in peak = max(peak, residentMiB()) }
       let end = try bench.run()
       precondition(end.summary.list.lines == repeats * 5_000 && end.summary.done == 5_000)
       precondition(peak - before < 10 || isSanitized, "grew by \(peak - before) MiB")

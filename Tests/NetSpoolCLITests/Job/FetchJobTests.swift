@@ -23,9 +23,7 @@ import Testing
     #expect(bench.startedURLs.count == 3)
   }
 
-  @Test func `an empty list is done`() throws {
-    #expect(try JobBench([]).run().status == .allDone)
-  }
+  @Test func `an empty list is done`() throws { #expect(try JobBench([]).run().status == .allDone) }
 
   /// What is not stored would be fetched again by the next run.
   @Test func `nothing starts while the cache is behind`() throws {
@@ -123,9 +121,7 @@ import Testing
     bench.settings.budget = .count(20)
     bench.fetcher.answer = { _ in .status(404) }
     bench.fetcher.isOpen = false
-    bench.reactor.duringWait = { _ in
-      bench.fetcher.release()
-    }
+    bench.reactor.duringWait = { _ in bench.fetcher.release() }
     let end = try bench.run()
     #expect(end.status == .tooManyErrors)
     #expect(end.status.code == 3)

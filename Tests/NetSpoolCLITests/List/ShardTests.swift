@@ -20,21 +20,15 @@ import Testing
     ("", 0xefd0_1f60_ba99_2926 as UInt64), ("http://h/a", 0xdbb2_a4ec_7fcd_f5f4),
     ("https://example.org/ü.png", 0x0aca_c0ef_b630_093d),
   ])
-  func `the hash is the documented one`(url: String, hash: UInt64) {
-    #expect(Shard.hash(url) == hash)
-  }
+  func `the hash is the documented one`(url: String, hash: UInt64) { #expect(Shard.hash(url) == hash) }
 
   @Test(arguments: ["0/1", "0/4", "3/4", "999999/1000000"])
-  func `takes a shard`(text: String) {
-    #expect(Shard(text) != nil)
-  }
+  func `takes a shard`(text: String) { #expect(Shard(text) != nil) }
 
   @Test(arguments: [
     "", "1", "4/4", "1/1", "-1/4", "+1/4", "0/0", "0/1000001", "1/2/3", "a/b", "1/", "/2", " 1/2",
   ])
-  func `refuses what is no shard`(text: String) {
-    #expect(Shard(text) == nil)
-  }
+  func `refuses what is no shard`(text: String) { #expect(Shard(text) == nil) }
 
   @Test(
     arguments: [

@@ -13,9 +13,7 @@ import Testing
     ("http://h/a%FF", "a%FF"), ("http://h/-rf", "_rf"), ("http://h/a%0Ab", "a%0Ab"),
     ("http://h/%E2%80%AEgpj.exe", "%E2%80%AEgpj.exe"),
   ])
-  func `comes from the URL's path`(url: String, name: String) {
-    #expect(OutputName.fromURL(url) == name)
-  }
+  func `comes from the URL's path`(url: String, name: String) { #expect(OutputName.fromURL(url) == name) }
 
   @Test(arguments: [
     ("a.png", "a.png"), ("d/e/a.png", "d/e/a.png"), ("/etc/passwd", "etc/passwd"),
@@ -29,9 +27,7 @@ import Testing
   }
 
   @Test(arguments: ["", "/", "///", ".", "./."])
-  func `is nothing when the list names nothing`(text: String) {
-    #expect(OutputName.fromList(text) == nil)
-  }
+  func `is nothing when the list names nothing`(text: String) { #expect(OutputName.fromList(text) == nil) }
 
   @Test func `is cut between characters and keeps its ending`() throws {
     let long = String(repeating: "ü", count: 200) + ".jpeg"

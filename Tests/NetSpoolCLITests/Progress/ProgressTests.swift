@@ -76,9 +76,7 @@ import Testing
     ] as [(ProgressMode, Bool, Bool, ProgressMode.Style)])
   func `the mode decides the style`(
     mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, style: ProgressMode.Style
-  ) {
-    #expect(mode.style(isTerminal: isTerminal, isQuiet: isQuiet) == style)
-  }
+  ) { #expect(mode.style(isTerminal: isTerminal, isQuiet: isQuiet) == style) }
 
   @Test(arguments: [(ProgressMode.Style.bar, 100), (.lines, 1), (.silent, 0)])
   func `draws no more than its style allows`(style: ProgressMode.Style, draws: Int) {

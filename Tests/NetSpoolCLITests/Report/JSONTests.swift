@@ -49,9 +49,7 @@ import Testing
     #"{"url":"u","outcome":"done","bytes":1.5}"#, #"{"url":"u","outcome":"done","x":tru}"#,
     #"{"url":"u","outcome":"done","x":"# + String(repeating: "[", count: 100_000),
   ])
-  func `refuses what is no record`(text: String) {
-    #expect(record(text) == nil)
-  }
+  func `refuses what is no record`(text: String) { #expect(record(text) == nil) }
 
   @Test func `reads surrogate pairs`() {
     #expect(record(#"{"url":"\ud83c\udf89","outcome":"failed-for-now"}"#)?.url == "🎉")

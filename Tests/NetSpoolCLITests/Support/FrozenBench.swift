@@ -25,9 +25,7 @@ final class FrozenBench: Sendable {
     return end.output
   }
 
-  func frozen(_ arguments: [String]) throws -> Tool.End {
-    try Tool.run(["frozen"] + arguments + store)
-  }
+  func frozen(_ arguments: [String]) throws -> Tool.End { try Tool.run(["frozen"] + arguments + store) }
 
   /// What waits, one JSON object for each.
   func waiting() throws -> [String] {

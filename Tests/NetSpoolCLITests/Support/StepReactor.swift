@@ -18,9 +18,7 @@ final class StepReactor: Reactor {
     if !bell.isRung(), let timeout { now += timeout }
   }
 
-  var wake: @Sendable () -> Void {
-    { [bell] in bell.ring() }
-  }
+  var wake: @Sendable () -> Void { { [bell] in bell.ring() } }
 }
 
 private final class Bell: Sendable {

@@ -28,8 +28,7 @@ final class Tool: Sendable {
   ///   - output: a descriptor for its standard output instead of one that is caught; it stays the caller's.
   init(
     _ arguments: [String], program: String? = nil, in folder: String? = nil, input: String = "",
-    environment: [String] = [],
-    output given: Int32? = nil
+    environment: [String] = [], output given: Int32? = nil
   ) throws {
     let (inputRead, inputWrite) = try makePipe()
     let (outputRead, outputWrite) = try makePipe()
@@ -60,8 +59,7 @@ final class Tool: Sendable {
     environment: [String] = []
   ) throws -> (exit: Exit?, output: String, errors: String) {
     let tool = try Tool(arguments, program: program, in: folder, input: input, environment: environment)
-    let exit = tool.wait()
-    return (exit, tool.output.text, tool.errors.text)
+    return (tool.wait(), tool.output.text, tool.errors.text)
   }
 
   /// How it ended, with everything it printed caught; nil when it goes on for too long.

@@ -8,49 +8,35 @@ import Testing
       ("1", 1), ("500", 500), ("10k", 10_240), ("10K", 10_240), ("10kB", 10_240), ("1.5MiB", 1_572_864),
       ("2G", 2_147_483_648), ("1TiB", 1_099_511_627_776), ("7b", 7),
     ] as [(String, Int64)])
-  func `reads byte sizes`(text: String, bytes: Int64) {
-    #expect(ByteSize(text)?.bytes == bytes)
-  }
+  func `reads byte sizes`(text: String, bytes: Int64) { #expect(ByteSize(text)?.bytes == bytes) }
 
   @Test(arguments: [
     "", "k", "-1", "+1", "0", "1x", "1 k", "1e3", "0x10", ".5k", "1..2", "nan", "inf", "9999999T",
   ])
-  func `refuses what is no byte size`(text: String) {
-    #expect(ByteSize(text) == nil)
-  }
+  func `refuses what is no byte size`(text: String) { #expect(ByteSize(text) == nil) }
 
   @Test(arguments: [
     ("30", 30), ("30s", 30), ("500ms", 0.5), ("5m", 300), ("1.5h", 5_400), ("2d", 172_800), ("1min", 60),
   ])
-  func `reads time spans`(text: String, seconds: Double) {
-    #expect(TimeSpan(text)?.seconds == seconds)
-  }
+  func `reads time spans`(text: String, seconds: Double) { #expect(TimeSpan(text)?.seconds == seconds) }
 
   @Test(arguments: ["", "0", "0s", "-1s", "s", "31d", "1y", "1h30", "0.0001s"])
-  func `refuses what is no time span`(text: String) {
-    #expect(TimeSpan(text) == nil)
-  }
+  func `refuses what is no time span`(text: String) { #expect(TimeSpan(text) == nil) }
 
   @Test(arguments: [(0, "0"), (999, "999"), (1_000, "1,000"), (1_002_003, "1,002,003"), (-1_234, "-1,234")])
-  func `groups digits`(value: Int, text: String) {
-    #expect(HumanText.count(value) == text)
-  }
+  func `groups digits`(value: Int, text: String) { #expect(HumanText.count(value) == text) }
 
   @Test(
     arguments: [
       (0, "0 B"), (1_023, "1023 B"), (1_024, "1.0 KiB"), (6_815_744, "6.5 MiB"), (1_048_575, "1.0 MiB"),
       (.max, "8.0 EiB"),
     ] as [(Int64, String)])
-  func `writes byte sizes`(bytes: Int64, text: String) {
-    #expect(HumanText.bytes(bytes) == text)
-  }
+  func `writes byte sizes`(bytes: Int64, text: String) { #expect(HumanText.bytes(bytes) == text) }
 
   @Test(arguments: [
     (0, "0:00"), (7.4, "0:07"), (59.6, "1:00"), (754, "12:34"), (3_723, "1:02:03"), (-1, "0:00"),
   ])
-  func `writes times`(seconds: Double, text: String) {
-    #expect(HumanText.clock(seconds) == text)
-  }
+  func `writes times`(seconds: Double, text: String) { #expect(HumanText.clock(seconds) == text) }
 
   @Test(arguments: [
     ("5", 5, 5, false), ("5", 6, 6, true), ("0", 1, 1, true), ("5%", 100, 100, true), ("5%", 99, 99, false),
@@ -69,21 +55,15 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "-1", "1.5", "101%", "%", "5 %", "5k"])
-  func `refuses what is no error budget`(text: String) {
-    #expect(ErrorBudget(text) == nil)
-  }
+  func `refuses what is no error budget`(text: String) { #expect(ErrorBudget(text) == nil) }
 }
 
 @Suite struct RateLimiterTests {
   @Test(arguments: [("50", 50), ("50/s", 50), ("30/m", 0.5), ("36/h", 0.01), ("0.5/s", 0.5)])
-  func `reads rates`(text: String, perSecond: Double) {
-    #expect(RateLimiter(text)?.perSecond == perSecond)
-  }
+  func `reads rates`(text: String, perSecond: Double) { #expect(RateLimiter(text)?.perSecond == perSecond) }
 
   @Test(arguments: ["", "0", "-1", "5/", "/s", "5/y", "5/s/s", "5k/s", "9999999/s"])
-  func `refuses what is no rate`(text: String) {
-    #expect(RateLimiter(text) == nil)
-  }
+  func `refuses what is no rate`(text: String) { #expect(RateLimiter(text) == nil) }
 
   @Test(arguments: [1.0, 7, 50, 1_000])
   func `never starts more than rate and burst`(perSecond: Double) {

@@ -206,7 +206,6 @@ import Testing
   @Test(arguments: ["a", "\u{300}\u{316}", "\u{1F1E9}"], ["X", "filename=", "filename=\""])
   func `long fields take no longer than their length`(piece: String, start: String) {
     let field = start + String(repeating: piece, count: (60 << 10) / piece.utf8.count)
-    let time = work { _ = ContentDisposition.fileName(field) }
-    expect(time, within: .milliseconds(500))
+    expect(work { _ = ContentDisposition.fileName(field) }, within: .milliseconds(500))
   }
 }

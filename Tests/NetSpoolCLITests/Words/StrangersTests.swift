@@ -11,9 +11,7 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func get(_ arguments: [String]) throws -> Tool.End {
-    try Tool.run(["get"] + arguments)
-  }
+  private func get(_ arguments: [String]) throws -> Tool.End { try Tool.run(["get"] + arguments) }
 
   private func fetch(_ arguments: [String]) throws -> Tool.End {
     try Tool.run(["fetch", "--progress", "never", "--no-cache"] + arguments)

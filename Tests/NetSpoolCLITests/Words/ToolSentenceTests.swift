@@ -165,8 +165,7 @@ import Testing
   }
 
   @Test func `a netrc of another user says whose it must be`() throws {
-    #expect(
-      Netrc.exposed("n", to: 4_711).description.hasPrefix("n belongs to user 4711, and must be yours"))
+    #expect(Netrc.exposed("n", to: 4_711).description.hasPrefix("n belongs to user 4711, and must be yours"))
     let folder = try TestFolder()
     try folder.write("n", Array("default login a password b\n".utf8), permissions: 0o600)
     guard geteuid() == 0, unsafe chown(folder["n"], 4_711, 4_711) == 0 else { return }

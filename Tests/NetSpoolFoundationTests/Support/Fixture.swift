@@ -18,8 +18,7 @@ func withOrigin(_ body: (NetworkEngine, ScriptedOrigin) async throws -> Void) as
 
 /// What the engine gives for a body that an origin sent.
 func withResponse(
-  _ bytes: [UInt8], type: String = "application/octet-stream",
-  _ body: (NetworkResponse) async throws -> Void
+  _ bytes: [UInt8], type: String = "application/octet-stream", _ body: (NetworkResponse) async throws -> Void
 ) async throws {
   try await withOrigin { engine, origin in
     origin.on("/", .bytes(bytes, type: type))

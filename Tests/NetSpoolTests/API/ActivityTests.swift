@@ -14,8 +14,7 @@ struct ActivityTests {
         changes.add(activity)
         if !activity.isBusy { over.open() }
       }
-      origin.on("/held", .text("12345"))
-      origin.hold("/held")
+      origin.hold("/held", .text("12345"))
       let tally = Tally()
       for number in 0..<20 { tally.start(engine.operation(path: "/held", parameters: ["n": "\(number)"])) }
       #expect(await origin.waitForWaiting("/held", 4))
@@ -41,9 +40,7 @@ struct ActivityTests {
       if activity.queued == 10_000 { over.open() }
     })
     for number in 1...10_000 {
-      observers.tell {
-        NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0)
-      }
+      observers.tell { NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0) }
     }
     await begun.opened()
     mayGoOn.open()
@@ -61,9 +58,7 @@ struct ActivityTests {
     observers.add(activity: { activity in if activity.queued == 2 { hears.open() } })
     observers.add(idle: { isIdle.open() })
     for number in 1...2 {
-      observers.tell {
-        NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0)
-      }
+      observers.tell { NetworkQueue.Activity(queued: number, running: 0, frozen: 0, bytesIn: 0, bytesOut: 0) }
     }
     observers.tellIdle()
     await hears.opened()
@@ -94,8 +89,7 @@ struct ActivityTests {
     try await withEngine { engine, origin in
       let queue = engine.configuration.queue
       #expect(queue.drainAndWait(deadline: .seconds(0.01)))
-      origin.on("/held", .text("ok"))
-      origin.hold("/held")
+      origin.hold("/held", .text("ok"))
       let operation = engine.start("/held")
       #expect(!queue.drainAndWait(deadline: .seconds(0.01)))
       origin.release("/held")

@@ -148,8 +148,7 @@ struct ConvenienceTests {
       let text = "map"
       let answer = try await engine.get("a", parameters: ["q": text, "page": 2, "exact": true, "x": 0.5])
       #expect(answer.text == "q=map&page=2&exact=true&x=0.5")
-      let operation = engine.operation(path: "a").addParameter("page", 3)
-      #expect(await engine.end(of: operation).text == "page=3")
+      #expect(await engine.end(of: engine.operation(path: "a").addParameter("page", 3)).text == "page=3")
     }
   }
 
@@ -184,9 +183,8 @@ struct ConvenienceTests {
     }
   }
 
-  @Test(arguments: [".", "..", ""]) func `a component that names no resource is refused`(_ id: String)
-    async throws
-  {
+  @Test(arguments: [".", "..", ""])
+  func `a component that names no resource is refused`(_ id: String) async throws {
     try await withEngine { engine, origin in
       #expect(await engine.end(of: engine.operation(path: ["users", id])).code == .invalidURL)
       #expect(origin.connectionCount == 0)

@@ -23,17 +23,13 @@ import Testing
       late.timeouts.headers = .milliseconds(50)
       #expect(await error(late, engine)?.cause == .headers)
       // When the code says it all
-      let missing = engine.operation(path: "/missing")
-      #expect(await error(missing, engine)?.cause == nil)
+      #expect(await error(engine.operation(path: "/missing"), engine)?.cause == nil)
     }
   }
 
   @Test func `a full queue tells which of its limits it was`() async throws {
     try await withEngine({ $0.limits.operationsQueuedMax = 1 }) { engine, origin in
-      origin.hold("/held")
-      let held = engine.operation(path: "/held")
-      engine.enqueue(held)
-      #expect(await origin.waitForHits("/held", 1))
+      let held = await engine.held("/held", at: origin)
       let refused = await error(engine.operation(path: "/more"), engine)
       #expect(refused?.code == .queueFull && refused?.cause == .operations)
       held.cancel()

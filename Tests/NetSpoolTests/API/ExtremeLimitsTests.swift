@@ -102,9 +102,7 @@ import Testing
         do throws(NetworkError) {
           let queue = try NetworkQueue(configuration: settings)
           try? await get(on: queue) { _ in }
-        } catch {
-          #expect(error.code == .invalidConfiguration && count < 1, "\(count): \(error)")
-        }
+        } catch { #expect(error.code == .invalidConfiguration && count < 1, "\(count): \(error)") }
       }
     }
   }

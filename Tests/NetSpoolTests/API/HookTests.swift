@@ -85,9 +85,7 @@ struct HookTests {
   @Test func `shutting down hears nothing for the user: unhandled failures are still told`() async throws {
     let unhandled = Journal<NetworkError.Code>()
     try await withEngine({ $0.onUnhandledFailure = { unhandled.add($0.code) } }) { engine, origin in
-      origin.hold("/held")
-      engine.start("/held")
-      #expect(await origin.waitForWaiting("/held", 1))
+      _ = await engine.held("/held", at: origin)
       engine.shutDownAndWait(deadline: .seconds(0))
       #expect(unhandled.entries == [.engineClosed])
     }

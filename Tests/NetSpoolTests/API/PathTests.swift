@@ -25,9 +25,7 @@ struct PathTests {
       do {
         _ = try await engine.get("missing")
         Issue.record("404 is an error")
-      } catch let error as NetworkError {
-        #expect(error.code == .status && error.response?.status == 404)
-      }
+      } catch let error as NetworkError { #expect(error.code == .status && error.response?.status == 404) }
       let task = Task { try await engine.get("held") }
       #expect(await origin.waitForHits("/held", 1))
       task.cancel()
@@ -166,6 +164,4 @@ struct PathTests {
 
 private func same<Value: Equatable>(
   _ value: Value, _ expected: Value, sourceLocation: SourceLocation = #_sourceLocation
-) {
-  #expect(value == expected, sourceLocation: sourceLocation)
-}
+) { #expect(value == expected, sourceLocation: sourceLocation) }

@@ -19,9 +19,8 @@ struct RequestTests {
     }
   }
 
-  @Test(arguments: ["Host", "Accept"]) func `a field of which there is one goes out once`(name: String)
-    async throws
-  {
+  @Test(arguments: ["Host", "Accept"])
+  func `a field of which there is one goes out once`(name: String) async throws {
     try await withEngine({ $0.headers = [name: "of.the/engine"] }) { engine, origin in
       origin.fallback(.text("ok"))
       _ = await engine.end(of: engine.operation(path: "/a"))
@@ -168,8 +167,7 @@ struct RequestTests {
   }
 
   @Test(arguments: [
-    "", "a b", "a/b", "user@a", "exam\nple", "a?b", "a#b", "127.0.0.1:80#x", "a:b:c", "[::1",
-    "[::1]x",
+    "", "a b", "a/b", "user@a", "exam\nple", "a?b", "a#b", "127.0.0.1:80#x", "a:b:c", "[::1", "[::1]x",
     String(repeating: "a", count: 300), "https://a", "::1]", "256.1.1.1.1:",
   ])
   func `an unusable host is refused when the engine is made`(host: String) throws {
@@ -182,9 +180,7 @@ struct RequestTests {
   }
 
   @Test(arguments: ["x", "x.example.", "127.0.0.1", "::1", "[::1]", "fe80::1%eth0", "exam%70le.org"])
-  func `a usable host is taken`(host: String) throws {
-    #expect(try NetworkEngine(host: host).host == host)
-  }
+  func `a usable host is taken`(host: String) throws { #expect(try NetworkEngine(host: host).host == host) }
 
   @Test func `a limit of a request out of its range ends it`() async throws {
     try await withEngine { engine, origin in

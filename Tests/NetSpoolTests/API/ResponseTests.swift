@@ -1,6 +1,5 @@
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import TestSupport
@@ -92,17 +91,16 @@ struct ResponseTests {
       for (end, isWhole) in [("0\r\n\r\n", true), ("no size", false)] {
         wire.origin.on(
           "/a", .raw([.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)\(end)")]))
-        let pieces = Mutex<[Int]>([])
+        let pieces = Journal<Int>()
         let operation = wire.operation("/a").addDownloadStream(
           ClosureDownloadStream { bytes in
-            pieces.withLock { $0.append(bytes.byteCount) }
+            pieces.add(bytes.byteCount)
             return .accepted
           })
         let ending = await wire.engine.end(of: operation)
         #expect(isWhole ? ending.error == nil : ending.code == .badChunk, "\(ending)")
         // A read that came when the loop had been in libcurl for long is put off, and libcurl forgets it when it finds it wrong.
-        let got = pieces.withLock { $0 }
-        #expect(got == [100] || !isWhole && got == [])
+        #expect(pieces.entries == [100] || !isWhole && pieces.count == 0)
       }
     }
   }

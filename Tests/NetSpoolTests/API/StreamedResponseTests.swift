@@ -43,9 +43,7 @@ struct StreamedResponseTests {
       guard case .bytes(let bytes) = pipe.take().piece else { return [] }
       return bytes
     }
-    func place(_ bytes: [UInt8]) -> Int {
-      unsafe bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
-    }
+    func place(_ bytes: [UInt8]) -> Int { unsafe bytes.withUnsafeBytes { Int(bitPattern: $0.baseAddress) } }
     let (first, second) = (place(next(60_000)), place(next(60_000)))
     #expect(place(next(60_000)) == first && place(next(60_000)) == second)
     let kept = (0..<8).map { _ in next(60_000) }
@@ -160,9 +158,7 @@ struct StreamedResponseTests {
       do {
         for try await chunk in cut.body { count += chunk.count }
         Issue.record("half a body is none")
-      } catch let error as NetworkError {
-        #expect(error.code == .bodyTruncated && count == 50_000)
-      }
+      } catch let error as NetworkError { #expect(error.code == .bodyTruncated && count == 50_000) }
       origin.on("/empty", .status(204))
       let empty = try await engine.stream(NetworkRequest(path: "empty"))
       for try await _ in empty.body { Issue.record("204 has no body") }
@@ -271,9 +267,7 @@ struct StreamedResponseTests {
       do {
         _ = try await events.next()
         Issue.record("nobody asks again for an hour")
-      } catch let error as NetworkError {
-        #expect(error.code == code)
-      }
+      } catch let error as NetworkError { #expect(error.code == code) }
       await end.value
     }
   }
@@ -345,11 +339,8 @@ struct StreamedResponseTests {
     try await withEngine { engine, origin in
       origin.on("/held", .noAnswer)
       let left = Latch()
-      let endless = AsyncStream<[UInt8]> { continuation in
-        continuation.onTermination = { _ in left.open() }
-      }
-      let operation = engine.operation(path: "held").setBody(.sequence(endless))
-      engine.enqueue(operation)
+      let endless = AsyncStream<[UInt8]> { continuation in continuation.onTermination = { _ in left.open() } }
+      let operation = engine.start(engine.operation(path: "held").setBody(.sequence(endless)))
       await engine.settle()
       operation.cancel()
       _ = await operation.end()

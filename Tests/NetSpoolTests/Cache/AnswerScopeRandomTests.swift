@@ -238,8 +238,7 @@ import Testing
 
   /// In another process.
   private static func visit(_ folder: String, _ ports: [Int], _ seed: UInt64) async throws {
-    var visit = try Visit(
-      Town(ports: ports, folder: folder), process: 1, seed: seed, on: [NetworkQueue()])
+    var visit = try Visit(Town(ports: ports, folder: folder), process: 1, seed: seed, on: [NetworkQueue()])
     try TestFiles.write(Array(await visit.run().joined(separator: "\n").utf8), to: folder + "/answers")
   }
 
@@ -273,8 +272,7 @@ import Testing
       }
     }
     // Of a thousand in each round: so many as even guests can ask who are mostly refused.
-    #expect(
-      answered > rounds * 100 && fromCache > answered / 20, "seed \(seed): \(answered), \(fromCache)")
+    #expect(answered > rounds * 100 && fromCache > answered / 20, "seed \(seed): \(answered), \(fromCache)")
   }
 
   /// All requests of both processes, by their numbers.

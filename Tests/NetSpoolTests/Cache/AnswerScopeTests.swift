@@ -180,9 +180,8 @@ import Testing
 
   // MARK: For whom
 
-  @Test func `an account of a request goes before the user in its URL, in the cache as on the wire`()
-    async throws
-  {
+  @Test
+  func `an account of a request goes before the user in its URL, in the cache as on the wire`() async throws {
     try await withHouse { house in
       let origin = try ScriptedOrigin()
       origin.fallback { .text($0.header("Authorization") ?? "").header("Cache-Control", "max-age=1000") }

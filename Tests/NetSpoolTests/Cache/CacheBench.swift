@@ -27,8 +27,7 @@ func head(_ status: Int = 200, _ lines: [String]) -> ResponseHead {
 /// What is stored of an answer that came at `receipt`, in no time.
 func stored(
   _ lines: [String], status: Int = 200, request: [String] = [], method: Method = .get,
-  policy: CachePolicy = .automatic, delay: Int64 = 0, isComplete: Bool = true,
-  rules: CacheRules = .standard
+  policy: CachePolicy = .automatic, delay: Int64 = 0, isComplete: Bool = true, rules: CacheRules = .standard
 ) -> StoredResponse? {
   let requestFields = fields(request)
   return StoreDecision.entry(
@@ -40,9 +39,7 @@ func stored(
 
 func request(
   _ lines: [String] = [], method: Method = .get, policy: CachePolicy = .automatic, lifetime: Double? = nil
-) -> CacheRequest {
-  CacheRequest(method: method, headers: fields(lines), policy: policy, lifetime: lifetime)
-}
+) -> CacheRequest { CacheRequest(method: method, headers: fields(lines), policy: policy, lifetime: lifetime) }
 
 /// The decision so many seconds after receipt.
 func decision(_ stored: StoredResponse?, _ request: CacheRequest = request(), after seconds: Double)

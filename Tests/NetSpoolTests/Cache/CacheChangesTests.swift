@@ -41,9 +41,7 @@ struct CacheChangesTests {
         await blocking { engine.flushCache() }
       }
       let bodies = folder["bodies"] + "/"
-      @Sendable func isMapped() -> Bool {
-        ((try? TestFiles.text("/proc/self/maps")) ?? "").contains(bodies)
-      }
+      @Sendable func isMapped() -> Bool { ((try? TestFiles.text("/proc/self/maps")) ?? "").contains(bodies) }
       #expect(isMapped())
       await blocking {
         switch way {
@@ -120,9 +118,8 @@ struct CacheChangesTests {
   }
 
   /// The completion waits for the disk for 50 ms, which a busy machine may pass: not every time.
-  @Test(arguments: [false, true]) func `it is written before the POST's completion`(isCutOff: Bool)
-    async throws
-  {
+  @Test(arguments: [false, true])
+  func `it is written before the POST's completion`(isCutOff: Bool) async throws {
     try await withCache { engine, origin, _ in
       let waits = Journal<Int>()
       repeat {
@@ -258,11 +255,7 @@ extension NetworkOperation {
   /// Waits, turn by turn of the loop, until the head of its exchange has come.
   fileprivate func hasHead(of engine: NetworkEngine) async -> Bool {
     for _ in 0..<100_000 {
-      let isThere = await withCheckedContinuation { continuation in
-        perform { [self] _ in
-          continuation.resume(returning: loop.transfer?.exchange.head != nil)
-        }
-      }
+      let isThere = await port.onLoop(of: engine.id) { [self] _ in loop.transfer?.exchange.head != nil }
       if isThere { return true }
       await moment()
     }

@@ -231,8 +231,7 @@ import Testing
   }
 
   private static func withTwoQueues(
-    _ folder: TestFolder? = nil,
-    _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
+    _ folder: TestFolder? = nil, _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
     let folder = try folder ?? TestFolder()
     let origin = try ScriptedOrigin()

@@ -33,8 +33,7 @@ import Testing
     private let serial = Atomic(0)
     private static let controls = [
       "max-age=100", "max-age=100", "max-age=1", "max-age=0", "no-cache", "no-store",
-      "max-age=0, stale-while-revalidate=9",
-      "",
+      "max-age=0, stale-while-revalidate=9", "",
     ]
 
     func answer(_ request: RecordedRequest) -> Answer {

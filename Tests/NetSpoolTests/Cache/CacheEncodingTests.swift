@@ -33,8 +33,7 @@ struct CacheEncodingTests {
   @Test func `the address that answered is read back, and cuts of it are refused`() throws {
     var held = try sample()
     for bytes: [UInt8] in [[127, 0, 0, 1], [UInt8](repeating: 7, count: 16)] {
-      held.peer = NetworkEngine.Egress.Address(
-        internet: try #require(InternetAddress(bytes)), port: 65_535)
+      held.peer = NetworkEngine.Egress.Address(internet: try #require(InternetAddress(bytes)), port: 65_535)
       let encoded = held.encode()
       #expect(StoredResponse(decoding: encoded, rules: .standard) == held)
       let isTagged = StoredResponse.hasTag(Array("b".utf8), in: encoded.rawBytes)

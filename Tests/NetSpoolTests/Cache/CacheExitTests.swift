@@ -57,9 +57,8 @@ import Testing
     #expect(try stored() == Self.count)
   }
 
-  @Test func `what was answered is stored when the process exits while operations hold its engine`()
-    async throws
-  {
+  @Test
+  func `what was answered is stored when the process exits while operations hold its engine`() async throws {
     let (url, path) = (origin.url("/"), folder.path)
     await #expect(processExitsWith: .exitCode(7)) { [url = url as String, path = path as String] in
       let isOver = Latch()

@@ -62,9 +62,8 @@ struct CacheKeyTests {
     }
   }
 
-  @Test(arguments: [301, 302, 303, 307, 308]) func `a redirect takes away what a POST went to`(status: Int)
-    async throws
-  {
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `a redirect takes away what a POST went to`(status: Int) async throws {
     try await withCache { engine, origin, _ in
       origin.on("/form", .text("old").header("Cache-Control", "max-age=100"))
       _ = await engine.fetch("/form")

@@ -73,8 +73,7 @@ struct CacheSharingTests {
   @Test func `a URL is removed in every named scope, also those of an earlier engine`() async throws {
     try await withTwo { first, second, origin in
       for path in ["/a", "/b"] {
-        let named = first.operation(path: path).configure { $0.credentialScope = "ann" }
-        _ = await first.end(of: named)
+        _ = await first.end(of: first.operation(path: path).configure { $0.credentialScope = "ann" })
         if path == "/a" {
           second.removeCached(url: origin.url(path))
         } else {

@@ -62,9 +62,8 @@ import Testing
     .automatic, .automatic, .automatic, .preferCached, .onlyIfCached, .alwaysValidate, .reload,
   ]
 
-  @Test(arguments: LongRun.isOn ? Array(1...50) : [1, 2]) func `each response is what the model says`(
-    seed: Int
-  ) async throws {
+  @Test(arguments: LongRun.isOn ? Array(1...50) : [1, 2])
+  func `each response is what the model says`(seed: Int) async throws {
     let folder = try TestFolder()
     let (clock, world) = (WallClockHand(), World())
     let settings = CacheConfiguration.patient(folder.path)

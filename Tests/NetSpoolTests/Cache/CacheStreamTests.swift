@@ -32,9 +32,8 @@ struct CacheStreamTests {
     }
   }
 
-  @Test(arguments: [false, true]) func `what plays is cancelled or shut down, and closed once`(
-    shutsDown: Bool
-  ) async throws {
+  @Test(arguments: [false, true])
+  func `what plays is cancelled or shut down, and closed once`(shutsDown: Bool) async throws {
     try await withPlaying { engine, operation, calls in
       if shutsDown { engine.shutDownAndWait(deadline: .seconds(0)) } else { operation.cancel() }
       let code = shutsDown ? NetworkError.Code.engineClosed : .cancelled
@@ -151,9 +150,8 @@ struct CacheStreamTests {
     }
   }
 
-  @Test(arguments: [304, 200]) func `a slow reader leaves, the others get the rest`(status: Int)
-    async throws
-  {
+  @Test(arguments: [304, 200])
+  func `a slow reader leaves, the others get the rest`(status: Int) async throws {
     try await withCache { engine, origin, clock in
       origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
       _ = await engine.fetch("/a")

@@ -53,9 +53,7 @@ struct CacheValidationTests {
     for method in [Method.post, .put, .patch, .delete, Method("M-SEARCH")] {
       for (status, expected) in [
         (200, true), (204, true), (303, true), (399, true), (400, false), (500, false), (199, false),
-      ] {
-        #expect(Invalidation.applies(method: method, status: status) == expected)
-      }
+      ] { #expect(Invalidation.applies(method: method, status: status) == expected) }
     }
     for method in [Method.get, .head, .options, .trace] {
       #expect(!Invalidation.applies(method: method, status: 200))

@@ -29,9 +29,7 @@ struct CacheVaryTests {
     for end in 0..<bytes.count { #expect(VariantIndex(decoding: Array(bytes[..<end]).rawBytes) != index) }
     for bad in [
       [], [0x82], Array(bytes.dropLast()), bytes + [0, 0], bytes + [0x20, 0], [0x81] + bytes.dropFirst(),
-    ] as [[UInt8]] {
-      #expect(VariantIndex(decoding: bad.rawBytes) == nil)
-    }
+    ] as [[UInt8]] { #expect(VariantIndex(decoding: bad.rawBytes) == nil) }
     #expect(VariantIndex(fields: VaryFields(names: ["a"])) != VariantIndex(fields: VaryFields(names: ["a"])))
   }
 
@@ -52,8 +50,7 @@ struct CacheVaryTests {
     let keys = [
       key(["a"], 1, []), key(["a"], 2, []), key(["a"], 1, ["a:"]), key(["a"], 1, ["a: b"]), key(["b"], 1, []),
       key(["a", "b"], 1, ["a: x", "b: y"]), key(["a", "b"], 1, ["a: xy", "b:"]),
-      key(["a", "b"], 1, ["a: xy"]),
-      key(["ab"], 1, ["ab: x"]),
+      key(["a", "b"], 1, ["a: xy"]), key(["ab"], 1, ["ab: x"]),
     ]
     #expect(Set(keys).count == keys.count)
   }

@@ -1,15 +1,13 @@
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import TestSupport
 
 /// Pictures are kept, and what is no whole picture is not.
 struct CachedImageTests {
-  @Test(arguments: ["image/png", "text/html", "image/jpeg"]) func `a whole one, whatever it is called`(
-    type: String
-  ) async throws {
+  @Test(arguments: ["image/png", "text/html", "image/jpeg"])
+  func `a whole one, whatever it is called`(type: String) async throws {
     try await withCache { engine, origin, _ in
       let bytes = Thumbnail.png(1)
       origin.on("/a", .bytes(bytes, type: type).header("Cache-Control", "max-age=1000"))
@@ -100,7 +98,7 @@ private struct Picture: Sendable {
 
 extension NetworkEngine {
   fileprivate func picture(_ url: String) async -> Result<Picture, NetworkError> {
-    let id = Mutex<UInt64>(0)
+    let id = Variable<UInt64>(0)
     let result: Result<Picture, NetworkError> = await withCheckedContinuation { continuation in
       let operation = image(
         at: url,
@@ -108,11 +106,11 @@ extension NetworkEngine {
           continuation.resume(returning: .success(Picture(image: image, url: url, isCached: isCached)))
         },
         onError: { continuation.resume(returning: .failure($0)) })
-      id.withLock { $0 = operation.id }
+      id.value = operation.id
     }
     return result.map { picture in
       var picture = picture
-      picture.operationID = id.withLock { $0 }
+      picture.operationID = id.value
       return picture
     }
   }

@@ -82,15 +82,13 @@ struct CachedThenFreshTests {
       #expect(await origin.waitForWaiting("/a", 1))
       #expect(operation.state == .revalidating)
       origin.release("/a")
-      let final = try await ending.value
-      #expect(final.isFinal)
+      #expect(try await ending.value.isFinal)
       #expect(states.entries == [.queued, .revalidating, .finished])
     }
   }
 
-  @Test(arguments: [true, false]) func `all who ask hear both, or once where nothing changed`(isNew: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `all who ask hear both, or once where nothing changed`(isNew: Bool) async throws {
     try await withStale { engine, origin in
       origin.hold("/a", isNew ? .text("new") : .status(304))
       let heard = Journal<String>()

@@ -9,9 +9,8 @@ import Testing
 struct HitDeliveryTests {
   enum Target: String, Sendable, CaseIterable { case serialQueue, own, loopThread }
 
-  @Test(arguments: Target.allCases) func `closures run on the delivery target, in order`(_ target: Target)
-    async throws
-  {
+  @Test(arguments: Target.allCases)
+  func `closures run on the delivery target, in order`(_ target: Target) async throws {
     let own = DispatchQueue(label: "own")
     own.setSpecific(key: Self.mark, value: true)
     try await withHeld(engine: { $0.delivery = target.delivery(own) }) { engine, origin in
@@ -36,9 +35,8 @@ struct HitDeliveryTests {
     }
   }
 
-  @Test(arguments: Target.allCases) func `the queue is not idle before its closure has run`(_ target: Target)
-    async throws
-  {
+  @Test(arguments: Target.allCases)
+  func `the queue is not idle before its closure has run`(_ target: Target) async throws {
     try await withHeld(engine: { $0.delivery = target.delivery(DispatchQueue(label: "own")) }) { engine, _ in
       let queue = engine.configuration.queue
       let (latch, ran) = (Latch(), Counter())
@@ -87,9 +85,8 @@ struct HitDeliveryTests {
     }
   }
 
-  @Test func `an answer that is found again and again is as old as it is, and of the same sender`()
-    async throws
-  {
+  @Test
+  func `an answer that is found again and again is as old as it is, and of the same sender`() async throws {
     try await withCache { engine, origin, clock in
       // Given an answer that stands in the store and has been found twice
       origin.on("/a", .text("old").header("Cache-Control", "max-age=10"))
@@ -233,9 +230,8 @@ struct HitDeliveryTests {
     }
   }
 
-  @Test(arguments: Target.allCases) func `shutting down waits until hits are delivered`(_ target: Target)
-    async throws
-  {
+  @Test(arguments: Target.allCases)
+  func `shutting down waits until hits are delivered`(_ target: Target) async throws {
     try await withCache { other, origin, _ in
       origin.on("/a", .text("a").header("Cache-Control", "max-age=100"))
       _ = await other.fetch("/a")

@@ -1,5 +1,4 @@
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -22,14 +21,11 @@ struct HungDiskEndingTests {
       await blocking { engine.flushCache() }
       origin.hold("/a")
       let (operation, ends) = (engine.operation(path: "/a"), Ends())
-      operation.onFinal { _ in
-        ends.count.add(1, ordering: .relaxed)
-      }
+      operation.onFinal { _ in ends.count.add() }
       engine.enqueue(operation)
       #expect(await origin.waitForWaiting("/a", 1))
       if isShared {
-        let sharing = engine.start("/a")
-        ends.sharing.withLock { $0 = sharing }
+        ends.sharing.value = engine.start("/a")
         try await goesOn(other)
       }
       disk.stop()
@@ -55,7 +51,7 @@ struct HungDiskEndingTests {
       disk.goOn()
       #expect(await until { engine.looksAgain })
       try await goesOn(other)
-      #expect(ends.count.load(ordering: .relaxed) == 1 && origin.hits("/b") == 1)
+      #expect(ends.count.value == 1 && origin.hits("/b") == 1)
     }
   }
 
@@ -66,11 +62,11 @@ struct HungDiskEndingTests {
       disk.goOn()
       #expect(await until { engine.looksAgain })
       try await goesOn(other)
-      #expect(operation.state == .paused && ends.count.load(ordering: .relaxed) == 0)
+      #expect(operation.state == .paused && ends.count.value == 0)
       operation.resume()
       #expect(await operation.end().text == "b")
       try await goesOn(other)
-      #expect(ends.count.load(ordering: .relaxed) == 1 && origin.hits("/b") == 1)
+      #expect(ends.count.value == 1 && origin.hits("/b") == 1)
     }
   }
 
@@ -81,16 +77,16 @@ struct HungDiskEndingTests {
       #expect(await operation.end().code == .cancelled)
       disk.goOn()
       // Then the other one goes on from there, and has its answer once the disk does
-      let sharing = try #require(ends.sharing.withLock { $0 })
+      let sharing = try #require(ends.sharing.value)
       #expect(await sharing.end().text == "b")
-      #expect(ends.count.load(ordering: .relaxed) == 1 && origin.hits("/a") == 1 && origin.hits("/b") == 1)
+      #expect(ends.count.value == 1 && origin.hits("/a") == 1 && origin.hits("/b") == 1)
     }
   }
 
   /// Counted where the closures run.
   final class Ends: Sendable {
-    let count = Atomic(0)
+    let count = Counter()
     /// One that shares the exchange.
-    let sharing = Mutex<NetworkOperation?>(nil)
+    let sharing = Variable<NetworkOperation?>(nil)
   }
 }

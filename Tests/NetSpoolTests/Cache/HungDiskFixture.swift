@@ -93,8 +93,5 @@ extension NetworkEngine {
   var looksAgain: Bool { cache?.store.core.looker.isStuck == false }
 
   /// The same cache for another engine.
-  var sharedCache: CacheConfiguration {
-    let configuration = CacheConfiguration(directory: cache?.store.settings.directory)
-    return configuration
-  }
+  var sharedCache: CacheConfiguration { CacheConfiguration(directory: cache?.store.settings.directory) }
 }

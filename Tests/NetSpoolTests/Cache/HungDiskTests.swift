@@ -1,5 +1,4 @@
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -157,9 +156,7 @@ struct HungDiskTests {
   @Test func `takes the spool of a body, and neither the body nor anybody else`() async throws {
     try await withStoppableDisk { engine, origin, disk, other in
       let count = 8 << 20
-      origin.on(
-        "/a", .pattern(count).header("Cache-Control", "max-age=60").framed(.chunked(size: 65_536)))
-      origin.hold("/a")
+      origin.hold("/a", .pattern(count).header("Cache-Control", "max-age=60").framed(.chunked(size: 65_536)))
       let stream = PatternStream()
       let operation = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       #expect(await origin.waitForWaiting("/a", 1))
@@ -191,21 +188,21 @@ struct HungDiskTests {
       try await goesOn(other, beside: disk)
       disk.goOn()
       #expect(await operation.end().response?.status == 200)
-      #expect(stream.bytes.withLock { $0 } == body.utf8.count)
+      #expect(stream.bytes.value == body.utf8.count)
     }
   }
 }
 
 private final class DiskStoppingStream: DownloadStream {
   let disk: StoppedDisk
-  let bytes = Mutex(0)
+  let bytes = Counter()
 
   init(_ disk: StoppedDisk) { self.disk = disk }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?) throws { disk.stop() }
 
   func write(_ bytes: RawSpan) throws -> WriteResult {
-    self.bytes.withLock { $0 += bytes.byteCount }
+    self.bytes.add(bytes.byteCount)
     return .accepted
   }
 

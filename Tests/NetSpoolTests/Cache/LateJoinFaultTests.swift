@@ -6,9 +6,8 @@ import Testing
 
 /// Joining late when the disk gives up, and in any order.
 struct LateJoinFaultTests {
-  @Test(.enabled(if: TinyDisk.isPossible)) func `a disk that is full ends those only who have no other way`()
-    async throws
-  {
+  @Test(.enabled(if: TinyDisk.isPossible))
+  func `a disk that is full ends those only who have no other way`() async throws {
     let disk = try #require(TinyDisk(mebibytes: 24))
     try await withCache {
       $0.directory = disk.directory["cache"]
@@ -43,9 +42,8 @@ struct LateJoinFaultTests {
 
   private static let seeds: [UInt64] = LongRun.isOn ? Array(1...200) : Array(1...8)
 
-  @Test(arguments: seeds) func `a reader that stays has all of it, however others come, leave and dawdle`(
-    seed: UInt64
-  ) async throws {
+  @Test(arguments: seeds)
+  func `a reader that stays has all of it, however others come, leave and dawdle`(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
     let count = Int.random(in: 300_000...5_000_000, using: &random)
     let gates = (0..<4).map { _ in Int.random(in: 0..<count, using: &random) }.sorted()

@@ -175,9 +175,7 @@ extension NetworkEngine {
 
   func hears(_ operation: NetworkOperation) async -> [String] {
     let heard = Journal<String>()
-    operation.onCompletion {
-      heard.add("\($0.isFinal ? "" : "early ")\($0.text ?? "") \($0.source)")
-    }
+    operation.onCompletion { heard.add("\($0.isFinal ? "" : "early ")\($0.text ?? "") \($0.source)") }
     operation.onError { heard.add("\($0.code)") }
     operation.onNotModified { heard.add("not modified") }
     _ = try? await response(for: operation)

@@ -68,10 +68,7 @@ struct BudgetTests {
     try await withEngine(queue: { $0.maximumConcurrent = 1 }) { engine, origin in
       let queue = engine.configuration.queue
       origin.on(prefix: "/", .text("ok"))
-      origin.hold("/first")
-      let first = engine.operation(path: "/first")
-      engine.enqueue(first)
-      #expect(await origin.waitForWaiting("/first", 1))
+      let first = await engine.held("/first", at: origin)
       let (second, third) = (engine.operation(path: "/second"), engine.operation(path: "/third"))
       engine.enqueue(second)
       engine.enqueue(third)

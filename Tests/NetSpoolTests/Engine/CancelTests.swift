@@ -49,10 +49,8 @@ import Testing
   @Test func `while the origin keeps it waiting, and the slot is free at once`() async throws {
     try await withEvents(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       // Given one that holds the only slot
-      origin.hold("/held")
       origin.on("/next", .text("next"))
-      let operation = engine.start("/held")
-      #expect(await origin.waitForWaiting("/held", 1))
+      let operation = await engine.held("/held", at: origin)
       let limit = LoopLimit(.zero)
       let next = engine.operation(path: "/next").onStateChange { if $0 == .executing { limit.keep() } }
       engine.enqueue(next)

@@ -21,9 +21,8 @@ struct CoalescingTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `the exchange ends with the last who wants it`(isQueued: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `the exchange ends with the last who wants it`(isQueued: Bool) async throws {
     try await withEngine(queue: { $0.isSuspended = isQueued }) { engine, origin in
       origin.hold("/a", .text("shared"))
       let tally = Tally()
@@ -83,9 +82,8 @@ struct CoalescingTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `and connects for as long as the most patient waits`(
-    _ isFirstHasty: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `and connects for as long as the most patient waits`(_ isFirstHasty: Bool) async throws {
     let hole = try BlackHole()
     try await withEngine { engine, _ in
       let operations = [300, 900].map { limit in
@@ -101,9 +99,8 @@ struct CoalescingTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `each has the attempts that its own policy wants`(
-    _ isFirstPatient: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `each has the attempts that its own policy wants`(_ isFirstPatient: Bool) async throws {
     try await withEngine { engine, origin in
       let asked = Counter()
       origin.on("/a") { _ in asked.add() == 1 ? .status(503) : .text("late") }
@@ -146,9 +143,8 @@ struct CoalescingTests {
     }
   }
 
-  @Test func `two engines, HEAD and GET, redirects followed and not, and operations that object`()
-    async throws
-  {
+  @Test
+  func `two engines, HEAD and GET, redirects followed and not, and operations that object`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .redirect(to: "/b"))
       origin.on("/b", .text("ok"))

@@ -14,25 +14,17 @@ import Testing
 
   /// Waits until the loop has taken all that the engine has sent.
   private func take(_ engine: NetworkEngine) async {
-    await withCheckedContinuation { continuation in
-      engine.driver.perform(of: engine.id) { _ in continuation.resume() }
-    }
+    await engine.driver.port(of: engine.driver.home).onLoop(of: engine.id) { _ in }
   }
 
   /// Waits until one waits for its origin, behind those before it.
   private func awaitsOrigin(_ operation: NetworkOperation) async {
-    let deadline = Deadline.generous
-    var isThere = false
-    while !isThere, deadline.millisecondsLeft > 0 {
-      isThere = await withCheckedContinuation { continuation in
-        operation.perform { _ in
-          if case .origin? = operation.currentWait?.reason {
-            continuation.resume(returning: true)
-          } else {
-            continuation.resume(returning: false)
-          }
-        }
+    let (deadline, id) = (Deadline.generous, operation.engine.id)
+    while deadline.millisecondsLeft > 0 {
+      let isThere = await operation.port.onLoop(of: id) { _ in
+        if case .origin? = operation.currentWait?.reason { true } else { false }
       }
+      if isThere { return }
     }
   }
 
@@ -70,9 +62,7 @@ import Testing
           return isFound ? ["127.0.0.1"] : nil
         }
       }
-      let engine = try NetworkEngine(to: origin, on: queue) {
-        $0.timeouts.connect = .seconds(120)
-      }
+      let engine = try NetworkEngine(to: origin, on: queue) { $0.timeouts.connect = .seconds(120) }
       let clock = await LoopClock(queue)
       let others = (0..<20_000).map { _ in
         engine.operation(url: origin.url("/", host: "one.test")).configure { $0.coalesces = false }
@@ -141,8 +131,7 @@ import Testing
       let leader = engine.start("/equal")
       #expect(await origin.waitForRequests(1))
       let clock = await LoopClock(queue)
-      let others = (0..<20_000).map { _ in engine.operation(path: "/equal") }
-      engine.enqueue(others)
+      let others = engine.start((0..<20_000).map { _ in engine.operation(path: "/equal") })
       await take(engine)
       try await expectShared(clock) {
         origin.release("/equal")
@@ -159,8 +148,7 @@ import Testing
       let engine = try NetworkEngine(to: origin, on: queue)
       let clock = await LoopClock(queue)
       func workToCancel(awaitingOrigin: Bool, _ make: (Int) -> NetworkOperation) async -> Duration {
-        let operations = (0..<10_000).map(make)
-        engine.enqueue(operations)
+        let operations = engine.start((0..<10_000).map(make))
         if awaitingOrigin { await awaitsOrigin(operations[9_999]) } else { await take(engine) }
         let start = clock.now
         for operation in operations { operation.cancel() }
@@ -181,8 +169,7 @@ import Testing
       let origin = try ScriptedOrigin()
       origin.hold("/")
       let (many, other) = (try NetworkEngine(to: origin, on: queue), try NetworkEngine(to: origin, on: queue))
-      let waiting = operations(60_000, of: many)
-      many.enqueue(waiting)
+      let waiting = many.start(operations(60_000, of: many))
       let clock = await LoopClock(queue)
       _ = await clock.wait()
       try await expectShared(clock) {

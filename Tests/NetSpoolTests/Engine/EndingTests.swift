@@ -69,9 +69,8 @@ struct EndingTests {
     }
   }
 
-  @Test(arguments: [400, 404, 429, 500, 599]) func `a status of 400 to 599 is an error with the answer`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [400, 404, 429, 500, 599])
+  func `a status of 400 to 599 is an error with the answer`(status: Int) async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("why", status: status))
       let ending = await engine.end(of: engine.operation(path: "/a"))
@@ -133,8 +132,7 @@ struct EndingTests {
     await #expect(processExitsWith: .success) {
       try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
         func crowd(_ count: Int) async {
-          let operations = (0..<count).map { engine.operation(path: "/\($0)") }
-          engine.enqueue(operations)
+          let operations = engine.start((0..<count).map { engine.operation(path: "/\($0)") })
           engine.cancelAll()
           for operation in operations.suffix(1) { _ = await operation.end() }
           while await !engine.configuration.queue.drain(deadline: .seconds(60)) {}

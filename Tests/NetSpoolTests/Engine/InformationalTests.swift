@@ -21,8 +21,7 @@ struct InformationalTests {
       let ending = await engine.end(of: operation)
       // Then
       #expect(ending.text == "ok")
-      #expect(
-        events.entries == ["100 - HTTP/1.1", "103 </style.css>; rel=preload HTTP/1.1", "200 -"])
+      #expect(events.entries == ["100 - HTTP/1.1", "103 </style.css>; rel=preload HTTP/1.1", "200 -"])
     }
   }
 

@@ -66,9 +66,7 @@ struct Interference: Sendable {
     origin.on("/plain", .text("plain"))
     origin.on("/more", .text("more"))
     origin.on("/body", .pattern(80_000).slice(10_000))
-    for path in ["/other", "/held"] {
-      origin.hold(path, .text("held"))
-    }
+    for path in ["/other", "/held"] { origin.hold(path, .text("held")) }
     origin.on(
       "/hints",
       .raw([

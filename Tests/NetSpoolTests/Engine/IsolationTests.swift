@@ -189,9 +189,7 @@ import Testing
       let full = engine.budgets.streams
       #expect(full.held >= streamsMax && full.waiting > 0, "\(full)")
       // When they begin to read they get their bodies, and those that waited theirs.
-      let readers = pipes.map { pipe in
-        Task.detached { await blocking { drain(pipe.read, size) } }
-      }
+      let readers = pipes.map { pipe in Task.detached { await blocking { drain(pipe.read, size) } } }
       for operation in operations { #expect(await operation.end().response?.status == 200) }
       for reader in readers { #expect(await reader.value == size) }
       let empty = engine.budgets.streams
@@ -265,9 +263,7 @@ import Testing
   }
 
   @Test func `an operation that waits for an origin that is held ends with its total`() async throws {
-    try await withEngine(
-      { $0.delivery = .loopThread }, queue: { $0.sizing = .adaptive }
-    ) { engine, origin in
+    try await withEngine({ $0.delivery = .loopThread }, queue: { $0.sizing = .adaptive }) { engine, origin in
       origin.enqueue(.status(503).header("Retry-After", "20"), for: "/a")
       origin.on("/b", .text("b"))
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
@@ -294,19 +290,16 @@ import Testing
     }
   }
 
-  @Test func `an operation whose total is shorter than those of all before it ends with it as well`()
-    async throws
-  {
+  @Test
+  func `an operation whose total is shorter than those of all before it ends with it as well`() async throws {
     try await withEngine(
       { ($0.timeouts.total, $0.delivery) = (.seconds(600), .loopThread) }, queue: { $0.sizing = .adaptive }
     ) { engine, origin in
       origin.enqueue(.status(503).header("Retry-After", "20"), for: "/a")
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
       // Given more that have time than are looked at together
-      let patient = (0..<200).map { engine.operation(path: "/patient\($0)") }
-      engine.enqueue(patient)
-      let queue = engine.configuration.queue
-      #expect(await until { queue.budgets.originPauses.waiting >= patient.count })
+      let patient = engine.start((0..<200).map { engine.operation(path: "/patient\($0)") })
+      #expect(await until { engine.configuration.queue.budgets.originPauses.waiting >= patient.count })
       // When others come that have little: one to the end of the line, one that is of another priority, one that joins
       let late = ["/late", "/urgent", "/patient0"].map { path in
         let operation = engine.operation(path: path)

@@ -52,10 +52,7 @@ struct LifeTests {
         gate.open()
       }
       queue.driver.perform { _ in last.value = nil }
-      let hasWaited = await withCheckedContinuation { continuation in
-        queue.driver.perform { _ in continuation.resume(returning: gate.isOpen) }
-      }
-      #expect(!hasWaited)
+      #expect(await queue.onLoop { _ in !gate.isOpen })
       rescue.cancel()
       gate.open()
       await removal.value

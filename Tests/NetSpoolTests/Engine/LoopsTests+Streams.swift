@@ -11,10 +11,8 @@ extension LoopsTests {
       let origin = try ScriptedOrigin()
       origin.on(prefix: "/", .pattern(4 << 20))
       let engine = try NetworkEngine(configuration: Self.settings(queue))
-      let stopped = (0..<100).map { engine.stopped(url: origin.url("/\($0)")) }
-      engine.enqueue(stopped)
-      let areAllThere = await until { engine.budgets.streams.held == stopped.count }
-      #expect(areAllThere, "\(engine.budgets.streams)")
+      let stopped = engine.start((0..<100).map { engine.stopped(url: origin.url("/\($0)")) })
+      #expect(await until { engine.budgets.streams.held == stopped.count }, "\(engine.budgets.streams)")
       engine.cancelAll()
       for operation in stopped { _ = await operation.end() }
     }
@@ -25,8 +23,7 @@ extension LoopsTests {
       let driver = engine.configuration.queue.driver
       driver.eachLoop { $0.seats.rooms.streamsMax = 4 }
       for origin in [here, there] { origin.on(prefix: "/", .pattern(4 << 20)) }
-      let stopped = (0..<4).map { engine.stopped(url: here.url("/\($0)")) }
-      engine.enqueue(stopped)
+      let stopped = engine.start((0..<4).map { engine.stopped(url: here.url("/\($0)")) })
       #expect(await until { engine.budgets.streams.held == 4 })
       let next = engine.operation(url: there.url("/"))
         .addDownloadStream(ClosureDownloadStream { _ in .accepted })

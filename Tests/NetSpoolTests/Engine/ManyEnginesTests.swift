@@ -31,8 +31,7 @@ struct ManyEnginesTests {
     let queues = engines.map(\.configuration.queue)
     #expect(queues.allSatisfy { $0.budgets.origins.held == 1 })
     engines = []
-    let left = await blocking { queues.map { $0.driver.close() }.reduce(0, +) }
-    #expect(left == 0)
+    #expect(await blocking { queues.map { $0.driver.close() }.reduce(0, +) } == 0)
   }
 
   @Test func `engines come and go while others work`() async throws {
@@ -80,8 +79,7 @@ struct ManyEnginesTests {
       #expect(await engine.get("/a").end().code == .status)
       let other = engine.start("/b")
       if pause > .seconds(1) {
-        let queue = engine.configuration.queue
-        _ = await until { queue.budgets.originPauses.waiting > 0 }
+        _ = await until { engine.configuration.queue.budgets.originPauses.waiting > 0 }
         other.cancel()
         #expect(await other.end().code == .cancelled)
       } else {
@@ -134,14 +132,12 @@ struct ManyEnginesTests {
       }
       // When they are cancelled, then the loop lets go of them
       let left = try await cancelled()
-      let areGone = await until { left.allSatisfy { $0.operation == nil } }
-      #expect(areGone && engine.budgets.streams.refused == 4)
+      #expect(await until { left.allSatisfy { $0.operation == nil } } && engine.budgets.streams.refused == 4)
     }
   }
 
-  @Test func `an engine that asks a thousand hosts gets no turn at each before another has its own`()
-    async throws
-  {
+  @Test
+  func `an engine that asks a thousand hosts gets no turn at each before another has its own`() async throws {
     // One loop, as each of several has turns of its own.
     let narrow: (inout NetworkQueue.Configuration) -> Void = {
       ($0.maximumConcurrent, $0.loops) = (1, .fixed(1))

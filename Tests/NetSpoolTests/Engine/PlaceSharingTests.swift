@@ -16,8 +16,7 @@ import Testing
       let slow = try ScriptedOrigin()
       slow.fallback(.pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
       let many = try NetworkEngine(to: slow, on: queue)
-      let long = (0..<40).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) }
-      many.enqueue(long)
+      let long = many.start((0..<40).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) })
       #expect(await slow.waitForHits("/long", 8))
       let other = try ScriptedOrigin()
       other.on("/", .text("ok"))
@@ -34,17 +33,12 @@ import Testing
 
   @Test func `a full queue takes no turns for those behind their own engine`() async throws {
     let origin = try ScriptedOrigin()
-    origin.on("/", .text("ok"))
-    origin.hold("/")
+    origin.hold("/", .text("ok"))
     try await withQueue({ $0.maximumConcurrent = 1 }) { queue in
       let engine = try NetworkEngine(to: origin, on: queue)
-      let operations = (0..<2).map { engine.operation(path: "/", parameters: ["n": "\($0)"]) }
-      engine.enqueue(operations)
+      let operations = engine.start((0..<2).map { engine.operation(path: "/", parameters: ["n": "\($0)"]) })
       #expect(await origin.waitForHits("/", 1))
-      let isWatching = await withCheckedContinuation { continuation in
-        queue.driver.perform { core in continuation.resume(returning: core.seats.roomsWatch != nil) }
-      }
-      #expect(!isWatching)
+      #expect(await queue.onLoop { $0.seats.roomsWatch == nil })
       origin.release("/")
       for operation in operations { #expect(await operation.end().text == "ok") }
     }

@@ -52,9 +52,8 @@ struct RedirectMatrixTests {
     }
   }
 
-  @Test(arguments: [300, 304, 305, 306, 399]) func `takes other statuses for the answer`(_ status: Int)
-    async throws
-  {
+  @Test(arguments: [300, 304, 305, 306, 399])
+  func `takes other statuses for the answer`(_ status: Int) async throws {
     try await withWire { wire in
       wire.origin.on("/a", .redirect(to: "/b", status: status))
       let operation = wire.operation("/a").setHeader("If-None-Match", "\"a\"")

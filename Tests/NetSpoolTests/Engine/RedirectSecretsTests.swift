@@ -30,8 +30,7 @@ struct RedirectSecretsTests {
       for (index, goal) in goals.enumerated() {
         wire.origin.on("/a", .redirect(to: goal))
         // Others who share the exchange are told the same.
-        let operations = (0..<3).map { _ in wire.operation("/a") }
-        wire.engine.enqueue(operations)
+        let operations = wire.engine.start((0..<3).map { _ in wire.operation("/a") })
         for operation in operations {
           let ending = await operation.end()
           #expect(ending.error?.url == goal, "\(ending)")

@@ -117,9 +117,8 @@ struct RetryTests {
     }
   }
 
-  @Test(arguments: [400, 401, 404, 410, 501]) func `an answer that will not change is not asked for again`(
-    status: Int
-  ) async throws {
+  @Test(arguments: [400, 401, 404, 410, 501])
+  func `an answer that will not change is not asked for again`(status: Int) async throws {
     try await withEngine({ $0.retry = .standard }) { engine, origin in
       origin.on("/a", .status(status))
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
@@ -154,9 +153,8 @@ struct RetryTests {
     }
   }
 
-  @Test(arguments: [false, true]) func `a request that comes while an attempt is given up shares the next`(
-    streams: Bool
-  ) async throws {
+  @Test(arguments: [false, true])
+  func `a request that comes while an attempt is given up shares the next`(streams: Bool) async throws {
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
       // A busy machine may miss the moment between the head and the end of the attempt
       for round in 0..<50 {
@@ -189,12 +187,10 @@ extension NetworkOperation {
   /// Enqueues another once the loop has read the head of the answer to this one; false when it has ended before.
   fileprivate func isFollowed(by other: NetworkOperation) async -> Bool {
     while shared.withLock({ $0.outcome == nil }) {
-      let hasHead = await withCheckedContinuation { continuation in
-        perform { [self] _ in
-          let hasHead = loop.transfer?.exchange.head != nil
-          if hasHead { other.engine.enqueue(other) }
-          continuation.resume(returning: hasHead)
-        }
+      let hasHead = await port.onLoop(of: engine.id) { [self] _ in
+        let hasHead = loop.transfer?.exchange.head != nil
+        if hasHead { other.engine.enqueue(other) }
+        return hasHead
       }
       if hasHead { return true }
       await moment()

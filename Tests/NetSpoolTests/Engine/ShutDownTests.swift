@@ -10,9 +10,8 @@ struct ShutDownTests {
   /// Who says that it is to end.
   enum Caller: CaseIterable, Sendable { case otherThread, severalThreads, loopThread, deliveryQueue }
 
-  @Test(arguments: Caller.allCases) func `all that are under way end soon, whatever ends them`(caller: Caller)
-    async throws
-  {
+  @Test(arguments: Caller.allCases)
+  func `all that are under way end soon, whatever ends them`(caller: Caller) async throws {
     try await withEngine(
       { if caller == .loopThread { $0.delivery = .loopThread } }, queue: { $0.sizing = .fixed(64) },
       alone: true

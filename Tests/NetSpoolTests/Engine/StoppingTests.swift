@@ -19,9 +19,8 @@ struct StoppingTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `an operation that is paused behind another waits for both`(
-    _ isResumedFirst: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `an operation that is paused behind another waits for both`(_ isResumedFirst: Bool) async throws {
     try await withEngine { engine, origin in
       origin.on("/first", .text("first"))
       origin.on("/a", .text("a"))

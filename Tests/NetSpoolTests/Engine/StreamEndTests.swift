@@ -55,9 +55,8 @@ struct StreamEndTests {
     }
   }
 
-  @Test func `a reader that never reads keeps an ended exchange from ending until it is cancelled`()
-    async throws
-  {
+  @Test
+  func `a reader that never reads keeps an ended exchange from ending until it is cancelled`() async throws {
     try await withEngine { engine, origin in
       // Given a body that fits into no pipe, and nobody who reads it
       origin.on("/a", .pattern(300_000))

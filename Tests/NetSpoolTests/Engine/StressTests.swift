@@ -7,9 +7,8 @@ import Testing
 
 /// Everything at once, at random, from a seed that a failure prints.
 struct StressTests {
-  @Test(arguments: [1, 2]) func `whatever is done to them, operations end once, and die`(seed: UInt64)
-    async throws
-  {
+  @Test(arguments: [1, 2])
+  func `whatever is done to them, operations end once, and die`(seed: UInt64) async throws {
     let count = LongRun.isOn ? 100_000 : 2_000
     let living = Counter()
     try await withEngine(
@@ -64,8 +63,7 @@ struct StressTests {
 
   private static let paths = [
     "/ok", "/ok", "/ok", "/ok", "/big", "/slow", "/error", "/missing", "/reset", "/cut", "/hangup",
-    "/garbage",
-    "/from", "/loop",
+    "/garbage", "/from", "/loop",
   ]
 
   private func make(_ engine: NetworkEngine, _ random: inout SplitMix64, _ living: Counter)

@@ -11,18 +11,15 @@ import Testing
 
   @Test func `redirects do not begin the total anew`() async throws {
     try await withEngine({ ($0.timeouts.total, $0.delivery) = (Self.limit, .loopThread) }) { engine, origin in
-      for hop in 0..<5 {
-        origin.on("/\(hop)", .redirect(to: "/\(hop + 1)").delay(.milliseconds(250)))
-      }
+      for hop in 0..<5 { origin.on("/\(hop)", .redirect(to: "/\(hop + 1)").delay(.milliseconds(250))) }
       origin.on("/5", .text("late"))
       let ending = await engine.end(of: engine.operation(path: "/0"), within: Self.limit + .milliseconds(100))
       #expect(ending.code == .timedOut && ending.reason == "total")
     }
   }
 
-  @Test func `the limit of an attempt begins anew with the next one, and holds for its redirects`()
-    async throws
-  {
+  @Test
+  func `the limit of an attempt begins anew with the next one, and holds for its redirects`() async throws {
     try await withEngine({
       $0.timeouts.attempt = .milliseconds(1_500)
       $0.retry = .attempts(2)

@@ -59,9 +59,8 @@ extension TurnQueue {
   }
 
   /// What came between two of nobody's own goes between them, in whatever order, and nothing stays behind.
-  @Test(arguments: 1...(LongRun.isOn ? 300 : 20)) func `whatever comes when, all of it is done`(
-    _ seed: UInt64
-  ) {
+  @Test(arguments: 1...(LongRun.isOn ? 300 : 20))
+  func `whatever comes when, all of it is done`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let mailbox = Mailbox<QueueDriver.Command>()
     var queue = TurnQueue()

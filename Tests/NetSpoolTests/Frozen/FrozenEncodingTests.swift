@@ -43,8 +43,7 @@ struct FrozenEncodingTests {
 
   @Test func `no secret is written`() throws {
     let record = Self.full()
-    let text = String(decoding: record.encode(at: Self.now), as: UTF8.self)
-    #expect(!text.contains("SECRET"))
+    #expect(!String(decoding: record.encode(at: Self.now), as: UTF8.self).contains("SECRET"))
     #expect(record.request.secretFields == ["Authorization", "Cookie", "X-Api-Key"])
     #expect(record.request.headers.map(\.name) == ["Content-Type"])
   }
@@ -102,9 +101,8 @@ struct FrozenEncodingTests {
     #expect(outcome.body.count == (isCut ? 0 : count))
   }
 
-  @Test(arguments: DeadLetterCause.Reason.allCases) func `a dead letter comes back as it was`(
-    reason: DeadLetterCause.Reason
-  ) {
+  @Test(arguments: DeadLetterCause.Reason.allCases)
+  func `a dead letter comes back as it was`(reason: DeadLetterCause.Reason) {
     let letter = DeadLetter(
       DeadLetterCause(reason, isOutcomeUnknown: true), haltsLane: true, diedWall: 5, record: Self.full())
     #expect(DeadLetter.decoded(letter.encode(at: Self.now), at: Self.now) == letter)

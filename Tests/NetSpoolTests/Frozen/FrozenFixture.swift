@@ -37,9 +37,7 @@ extension FrozenRecord {
   mutating func meet(
     _ event: FrozenEvent, at now: FrozenMoment = .at(1), policy: FrozenPolicy = .standard,
     random: Double = 0.5
-  ) -> FrozenAction {
-    handle(event, at: now, policy: policy, random: random)
-  }
+  ) -> FrozenAction { handle(event, at: now, policy: policy, random: random) }
 }
 
 // A borrowed view cannot stand in an expectation.

@@ -225,9 +225,7 @@ struct FrozenMachineTests {
   // MARK: What must not happen
 
   @Test func `an impossible event names state and event`() async {
-    let result = await #expect(
-      processExitsWith: .failure, observing: [\.standardErrorContent]
-    ) {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       var record = FrozenRecord.sample()
       record.meet(.answered(status: 200))
     }

@@ -53,8 +53,7 @@ struct FrozenTimeTests {
     written: UInt64, read: UInt64, isExpired: Bool
   ) throws {
     let now = FrozenMoment.at(8 * Self.day, clockSetBy: -7 * Self.day, boot: read)
-    let record = try reopened(.sample(), at: .at(0, boot: written), in: now)
-    #expect(record.facts.isExpired(at: now) == isExpired)
+    #expect(try reopened(.sample(), at: .at(0, boot: written), in: now).facts.isExpired(at: now) == isExpired)
   }
 
   /// As it was written before the moment of writing was noted: only the wall clock tells.

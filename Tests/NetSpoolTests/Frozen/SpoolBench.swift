@@ -54,8 +54,7 @@ final class SpoolBench: FrozenSpoolOwner {
 
   private func beginSpool() throws {
     notices = []
-    let world = FrozenSpool.World(
-      now: { [unowned self] in now }, random: { [unowned self] in random.unit() })
+    let world = FrozenSpool.World(now: { [unowned self] in now }, random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
     if !isOnline { spool.setOffline() }
   }
@@ -385,7 +384,6 @@ final class SpoolBench: FrozenSpoolOwner {
     sync()
     #expect(spool.count == 0, comment)
     #expect(try store.numbers.isEmpty, comment)
-    let bytes = try directory.read("data.mdb").count
-    #expect(bytes <= 2 * peakBytes + 16 << 20, comment)
+    #expect(try directory.read("data.mdb").count <= 2 * peakBytes + 16 << 20, comment)
   }
 }

@@ -6,9 +6,8 @@ import Testing
 @Suite struct FailureTraitsTests {
   static let codes = NetworkError.Code.Word.allCases.map { NetworkError.Code($0) }
 
-  @Test(arguments: FailureTraitsTests.codes) func `what another attempt may mend does not recur`(
-    code: NetworkError.Code
-  ) {
+  @Test(arguments: FailureTraitsTests.codes)
+  func `what another attempt may mend does not recur`(code: NetworkError.Code) {
     let traits = code.traits
     #expect(!(traits.contains(.isTransient) && traits.contains(.recurs)))
     #expect(!(traits.contains(.isTransient) && traits.contains(.isLasting)))

@@ -81,8 +81,7 @@ struct DescriptorLimitTests {
       ) { wire in
         wire.origin.fallback(.text("ok"))
         wire.origin.hold("/held")
-        let held = (0..<200).map { wire.operation("/held?\($0)") }
-        wire.engine.enqueue(held)
+        let held = wire.engine.start((0..<200).map { wire.operation("/held?\($0)") })
         // And the origin, whose ends are this process's as well, has taken what there is. One that finds none is running for a
         // moment, and waits again.
         #expect(
@@ -143,8 +142,7 @@ struct DescriptorLimitTests {
           wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
         #expect(error.code == .sinkFailed && error.underlying == .errno(EMFILE), "\(error)")
         for descriptor in taken { close(descriptor) }
-        let again = wire.operation("/a").addDownloadStream(FileDownloadStream(path: path))
-        _ = try await wire.answer(again)
+        _ = try await wire.answer(wire.operation("/a").addDownloadStream(FileDownloadStream(path: path)))
       }
       #expect(try folder.read("a") == Array("ok".utf8))
     }

@@ -33,9 +33,7 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
 
   static func bad(
     _ name: String, _ code: NetworkError.Code = .http2Failed, _ reason: String = "", requests: Int = 1
-  ) -> Self {
-    Self(name: name, ending: .fails(code, reason), requests: requests...requests)
-  }
+  ) -> Self { Self(name: name, ending: .fails(code, reason), requests: requests...requests) }
 
   /// libcurl 8 tells of more (see `Quirks`).
   static func by(version before8: Self, _ since8: Self) -> Self {
@@ -81,14 +79,12 @@ extension HTTP2Expectation {
   private static let allowed: [Self] = [
     .ok("ok"), .ok("unknown_frames"), .ok("goaway_after"), .ok("goaway_gently"),
     .ok("one_byte_frames", 10_001), .ok("padded"), .ok("informational_few"), .ok("trailers"),
-    .ok("fields_of_60_kib"),
-    .ok("no_streams"),
+    .ok("fields_of_60_kib"), .ok("no_streams"),
   ]
 
   private static let ends: [Self] = [
     .bad("goaway_before", requests: 3), .ok("goaway_once", requests: 2),
-    .bad("goaway_calm", .connectionLost),
-    .bad("hang_up", .connectionLost),
+    .bad("goaway_calm", .connectionLost), .bad("hang_up", .connectionLost),
     .bad("head_then_end", .bodyTruncated), .bad("body_then_end", .bodyTruncated, "got 5 of 10"),
     .late("silence", "headers"),
     .late("head_then_silence", "stall"), .late("window_zero", "headers", hasBody: true),

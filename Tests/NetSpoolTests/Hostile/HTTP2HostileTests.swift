@@ -136,8 +136,7 @@ struct HTTP2HostileTests {
   ) async throws {
     try await withHostileServer(.http2) { wire, server in
       // Given a body that goes to memory among them
-      let other = wire.engine.operation(url: server.url(name) + "other")
-      wire.engine.enqueue(other)
+      let other = wire.engine.start(wire.engine.operation(url: server.url(name) + "other"))
       let endings = try await wire.save((1..<count).map { "\(server.url(name))\($0)" })
       // Then all of them end at once, not when their time is over
       #expect(endings.allSatisfy { $0.bytes == bytes && ($0.code == .bodyTruncated) == (bytes == nil) })
@@ -169,8 +168,7 @@ struct HTTP2HostileTests {
     try await withHostileServer(.http2, { $0.timeouts.stall = .seconds(0.3) }) { wire, server in
       // Given three answers that one bad frame has ended
       let url = server.url("cut_off_together")
-      let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
-      wire.engine.enqueue(operations)
+      let operations = wire.engine.start(["a", "b", "c"].map { wire.engine.operation(url: url + $0) })
       for operation in operations {
         let ending = await operation.end()
         // Where the server closes the connection before libcurl 7.88 has told the others, it takes what had come for all.
@@ -209,8 +207,7 @@ struct HTTP2HostileTests {
     try await withHostileServer(.http2, { $0.timeouts.headers = .seconds(0.3) }) { wire, server in
       // Given requests that wait in vain on the first connection
       let url = server.url("silence_once")
-      let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
-      wire.engine.enqueue(operations)
+      let operations = wire.engine.start(["a", "b", "c"].map { wire.engine.operation(url: url + $0) })
       for operation in operations {
         let ending = await operation.end()
         #expect(ending.code == .timedOut, "\(ending)")
@@ -247,8 +244,7 @@ struct HTTP2HostileTests {
     try await withHostileServer(.http2) { wire, server in
       // Given two who wait for longer than a second
       let url = server.url("silence_once")
-      let operations = ["a", "b"].map { wire.engine.operation(url: url + $0) }
-      wire.engine.enqueue(operations)
+      let operations = wire.engine.start(["a", "b"].map { wire.engine.operation(url: url + $0) })
       let clock = wire.engine.operation(url: server.url("silence"))
       clock.timeouts = .init(headers: .seconds(1.5))
       _ = await wire.result(of: clock)

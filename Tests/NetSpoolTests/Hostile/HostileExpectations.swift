@@ -71,8 +71,7 @@ extension HostileExpectation {
     .bad("gz_junk", .decodeFailed, "trailingData"), .ok("gz_two_members", 20_480),
     .bad("gz_not", .decodeFailed, "notEncoded"), .ok("gz_empty", 0),
     .bad("gz_header_only", .decodeFailed, "truncated").staying(),
-    .ok("enc_unknown", 10_240), .ok("enc_mixed", 10_263),
-    .bad("enc_layers", .decodeFailed, "tooManyLayers"),
+    .ok("enc_unknown", 10_240), .ok("enc_mixed", 10_263), .bad("enc_layers", .decodeFailed, "tooManyLayers"),
   ]
 
   private static let redirects: [Self] = [
@@ -86,8 +85,7 @@ extension HostileExpectation {
     .ok("redir_none", 0, status: 302), .bad("redir_8k", .badLocation, "tooLong").staying(),
     .bad("redir_crlf", .badLocation, "control").staying(),
     .bad("redir_two", .badLocation, "repeated").staying(),
-    .bad("redir_nonutf8", .status, "404").staying(), .ok("redir_userinfo", 2),
-    .ok("redir_fragment", 2),
+    .bad("redir_nonutf8", .status, "404").staying(), .ok("redir_userinfo", 2), .ok("redir_fragment", 2),
   ]
 
   private static let requests: [Self] = [

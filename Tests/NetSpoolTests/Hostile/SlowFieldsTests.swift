@@ -8,9 +8,7 @@ import Testing
 /// busy for a second.
 @Suite("Fields that are slow to compare", .ownThreads, .measured)
 struct SlowFieldsTests {
-  private static func marks(_ bytes: Int) -> String {
-    String(repeating: "\u{300}\u{316}", count: bytes / 4)
-  }
+  private static func marks(_ bytes: Int) -> String { String(repeating: "\u{300}\u{316}", count: bytes / 4) }
 
   /// `@` stands for the marks.
   @Test(arguments: [

@@ -29,9 +29,7 @@ struct Wire: Sendable {
       return .success(try await engine.response(for: operation))
     } catch let error as NetworkError {
       return .failure(error)
-    } catch {
-      return .failure(NetworkError(code: .cancelled, reason: "\(error)"))
-    }
+    } catch { return .failure(NetworkError(code: .cancelled, reason: "\(error)")) }
   }
 
   func answer(_ operation: NetworkOperation) async throws -> NetworkResponse {
@@ -49,9 +47,7 @@ struct Wire: Sendable {
   }
 
   /// Ends the queue's thread and answers how many handles its loop left open.
-  func close() async -> Int {
-    await blocking { queue.driver.close() }
-  }
+  func close() async -> Int { await blocking { queue.driver.close() } }
 }
 
 /// Runs a test on a wire of its own and proves that nothing of it is left. With `alone` no other test with an

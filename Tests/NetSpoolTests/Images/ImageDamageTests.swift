@@ -24,9 +24,8 @@ struct ImageDamageTests {
     }
   }
 
-  @Test(arguments: ImageFixture.all, [1, 2, 3] as [UInt64]) func `damaged at random`(
-    _ fixture: ImageFixture, _ seed: UInt64
-  ) {
+  @Test(arguments: ImageFixture.all, [1, 2, 3] as [UInt64])
+  func `damaged at random`(_ fixture: ImageFixture, _ seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<200 { check(random.damaged(fixture.bytes)) }
   }

@@ -3,8 +3,7 @@
 extension ImageFixture {
   static let bmp = [
     Self("24 bits, written by ImageIO", .bmp, 3, 2, imageIOBMP),
-    Self("from the top", .bmp, 3, 2, bitmap(3, -2, pixels: 24)),
-    Self("of OS/2", .bmp, 3, 2, shortBitmap),
+    Self("from the top", .bmp, 3, 2, bitmap(3, -2, pixels: 24)), Self("of OS/2", .bmp, 3, 2, shortBitmap),
     Self(
       "version 4, with bit fields", .bmp, 2, 2, bitmap(2, 2, bits: 16, header: 108, compression: 3, pixels: 8)
     ),

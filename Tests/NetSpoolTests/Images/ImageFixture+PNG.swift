@@ -2,8 +2,7 @@
 
 extension ImageFixture {
   static let png = [
-    Self("written by ImageIO", .png, 5, 3, palettePNG),
-    Self("with other chunks", .png, 640, 480, otherPNG),
+    Self("written by ImageIO", .png, 5, 3, palettePNG), Self("with other chunks", .png, 640, 480, otherPNG),
     Self("with the largest sides", .png, 0x7FFF_FFFF, 0x7FFF_FFFF, largePNG),
     Self("animated", .png, 16, 9, animatedPNG),
   ]

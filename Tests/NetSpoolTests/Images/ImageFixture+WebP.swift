@@ -2,10 +2,8 @@
 
 extension ImageFixture {
   static let webP = [
-    Self("lossy", .webP, 1, 1, lossyWebP),
-    Self("lossless", .webP, 1, 1, losslessWebP),
-    Self("lossy with alpha", .webP, 1, 1, alphaWebP),
-    Self("animated", .webP, 1, 1, animatedWebP),
+    Self("lossy", .webP, 1, 1, lossyWebP), Self("lossless", .webP, 1, 1, losslessWebP),
+    Self("lossy with alpha", .webP, 1, 1, alphaWebP), Self("animated", .webP, 1, 1, animatedWebP),
     Self("lossy, scaled", .webP, 16_383, 8_000, riff(vp8(16_383, 8_000, scale: 3))),
     Self("lossless, large", .webP, 16_384, 2, riff(vp8L(16_384, 2))),
     Self("extended, with metadata last", .webP, 0x100_0000, 513, extendedWebP),

@@ -33,9 +33,8 @@ struct ImageSniffTests {
     ImageFixture.baselineJPEG,
   ]
 
-  @Test(arguments: ImageFixture.all, junk) func `is complete with junk behind`(
-    _ fixture: ImageFixture, _ junk: [UInt8]
-  ) {
+  @Test(arguments: ImageFixture.all, junk)
+  func `is complete with junk behind`(_ fixture: ImageFixture, _ junk: [UInt8]) {
     let info = sniff(fixture.bytes + junk)
     #expect(info == sniff(fixture.bytes))
     #expect(info?.isComplete == true)

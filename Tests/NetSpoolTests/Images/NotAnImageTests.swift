@@ -13,8 +13,7 @@ struct NotAnImageTests {
   }
 
   static let others = [
-    Sample("nothing", []),
-    Sample(text: "<!DOCTYPE html><html><head><title>404</title></head></html>"),
+    Sample("nothing", []), Sample(text: "<!DOCTYPE html><html><head><title>404</title></head></html>"),
     Sample(text: "\u{FEFF}<html>"),
     Sample(text: #"{"error": "no such image", "code": 404}"#),
     Sample(text: #"<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>"#),

@@ -24,15 +24,13 @@ import Testing
     }
   }
 
-  @Test func `a first address that is dead gives way to the next, which later requests try first`()
-    async throws
-  {
+  @Test
+  func `a first address that is dead gives way to the next, which later requests try first`() async throws {
     try await withTwo(["127.0.0.2", "127.0.0.1"]) { engine, origin in
       // Then the list of addresses is turned in time, and stays so
       for time in [1_000, 0] {
         origin.hold("/")
-        let operation = Self.operation(engine, origin)
-        engine.enqueue(operation)
+        let operation = engine.start(Self.operation(engine, origin))
         let first = await operation.onLoop(after: .milliseconds(time)) {
           operation.loop.origin?.name.addresses.first
         }

@@ -228,12 +228,9 @@ struct LinkTests {
       }
       try Namespace.ip("route add default dev wwan7 metric 50")
       try await withEngine(queue: { $0.sizing = .byLink(local: 6, cellular: 2) }) { engine, origin in
-        origin.on("/held", .text("ok"))
-        origin.hold("/held")
-        let operations = (0..<20).map { number in
-          let operation = engine.operation(path: "/held", parameters: ["n": "\(number)"])
-          engine.enqueue(operation)
-          return operation
+        origin.hold("/held", .text("ok"))
+        let operations = (0..<20).map {
+          engine.start(engine.operation(path: "/held", parameters: ["n": "\($0)"]))
         }
         #expect(await origin.waitForWaiting("/held", 2))
         #expect(origin.hits("/held") == 2)

@@ -24,8 +24,7 @@ enum Namespace {
   /// shown before its test counts as one.
   static func run(
     _ suite: String, name: String = #function, seconds: Int = 80,
-    sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: () async throws -> Void
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
   ) async throws {
     if unsafe getenv(mark) != nil {
       try ip("link set lo up")

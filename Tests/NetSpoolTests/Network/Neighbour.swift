@@ -60,9 +60,7 @@ final class Neighbour: Sendable {
     for words in [
       "link set lo up", "addr add \(Self.address)/24 dev far0", "addr add \(Self.beyond)/32 dev lo",
       "link set far0 up",
-    ] {
-      try Namespace.command("nsenter --net=\(place) ip \(words)")
-    }
+    ] { try Namespace.command("nsenter --net=\(place) ip \(words)") }
     try Namespace.ip("addr add 192.0.2.2/24 dev near0")
     try Namespace.ip("link set near0 up")
   }

@@ -108,9 +108,8 @@ import Testing
   }
 
   /// Less than its own head, or more than there is.
-  @Test(arguments: [0, 1, 15, 33, UInt32.max]) func `a message that lies about its length ends the datagram`(
-    length: UInt32
-  ) {
+  @Test(arguments: [0, 1, 15, 33, UInt32.max])
+  func `a message that lies about its length ends the datagram`(length: UInt32) {
     var bytes = NetlinkBytes()
     bytes.message(4, [])
     bytes.message(4, length: length, [])
@@ -130,14 +129,11 @@ import Testing
     bytes.message(16, NetlinkBytes.link(1, "eth0", flags: 0x43))
     bytes.message(20, NetlinkBytes.address(2, [10, 0, 0, 1], index: 1))
     bytes.message(24, NetlinkBytes.route(2, interface: 1, more: NetlinkBytes.hops([1, 2])))
-    for count in 0...bytes.bytes.count {
-      #expect(read(Array(bytes.bytes[..<count])).count <= 3)
-    }
+    for count in 0...bytes.bytes.count { #expect(read(Array(bytes.bytes[..<count])).count <= 3) }
   }
 
-  @Test(arguments: 0..<(LongRun.isOn ? 20 : 3) as Range<UInt64>) func `noise is read without harm`(
-    seed: UInt64
-  ) {
+  @Test(arguments: 0..<(LongRun.isOn ? 20 : 3) as Range<UInt64>)
+  func `noise is read without harm`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     for _ in 0..<2_000 {
       var bytes = NetlinkBytes()

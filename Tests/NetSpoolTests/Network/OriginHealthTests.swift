@@ -15,12 +15,8 @@ import Testing
   /// What a row of attempts, a millisecond apart, makes of an origin nobody knew.
   @Test(
     arguments: [
-      ([], OriginHealth.State.reachable, false),
-      ([.answered], .reachable, false),
-      ([.refused], .down, true),
-      ([.unresolved], .down, true),
-      ([.unreached], .down, true),
-      ([.rejected], .down, true),
+      ([], OriginHealth.State.reachable, false), ([.answered], .reachable, false), ([.refused], .down, true),
+      ([.unresolved], .down, true), ([.unreached], .down, true), ([.rejected], .down, true),
       // After an answer one is chance, three are none.
       ([.answered, .refused], .degraded, true),
       ([.answered, .refused, .refused], .degraded, true),
@@ -127,9 +123,7 @@ import Testing
   ])
   func `an origin that refuses the handshake of a look is there`(
     cause: NetworkError.Cause, evidence: OriginEvidence
-  ) {
-    #expect(OriginEvidence(lookFailure: NetworkError(.tlsRejected, cause: cause)) == evidence)
-  }
+  ) { #expect(OriginEvidence(lookFailure: NetworkError(.tlsRejected, cause: cause)) == evidence) }
 
   @Test(arguments: [
     (200, OriginEvidence.answered), (404, .answered), (500, .answered), (501, .answered), (502, .unavailable),

@@ -6,9 +6,8 @@ import Testing
 
 /// The `Host` field of requests that a proxy passes on.
 struct ProxyHostTests {
-  @Test func `each host is named on the connection that all share, an IPv6 address before a name`()
-    async throws
-  {
+  @Test
+  func `each host is named on the connection that all share, an IPv6 address before a name`() async throws {
     let proxy = try ScriptedOrigin()
     proxy.fallback(.text("by proxy"))
     try await withQueue({ $0.loops = .fixed(1) }) { queue in

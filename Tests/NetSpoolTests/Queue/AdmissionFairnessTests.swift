@@ -105,9 +105,8 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     return (queue, origins)
   }
 
-  @Test(arguments: [true, false]) func `an engine that goes first comes before a thousand origins, once`(
-    resolved: Bool
-  ) {
+  @Test(arguments: [true, false])
+  func `an engine that goes first comes before a thousand origins, once`(resolved: Bool) {
     var (queue, origins) = crowd(resolved: resolved)
     let other = queue.addOrigin(limit: 6)
     for element in [-1, -2] { _ = queue.enqueue(element, origin: other, priority: .normal) }

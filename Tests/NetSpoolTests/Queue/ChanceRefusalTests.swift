@@ -30,9 +30,8 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds) func `a refusal by chance makes no fewer requests, and one of a limit does`(
-    _ seed: UInt64
-  ) {
+  @Test(arguments: seeds)
+  func `a refusal by chance makes no fewer requests, and one of a limit does`(_ seed: UInt64) {
     var chance = SizingSimulation(
       SimulatedOrigin(description: "by chance", serviceSeconds: 0.05, refusalPercent: 50), seed: seed)
     chance.run(seconds: 20)
@@ -43,9 +42,8 @@ import Testing
     #expect(limit.sizing.heedsRefusals)
   }
 
-  @Test(arguments: seeds) func `an origin that refuses all is probed once a second and found again`(
-    _ seed: UInt64
-  ) {
+  @Test(arguments: seeds)
+  func `an origin that refuses all is probed once a second and found again`(_ seed: UInt64) {
     var simulation = SizingSimulation(
       SimulatedOrigin(description: "down", serviceSeconds: 0.05, refusalPercent: 100), seed: seed)
     simulation.run(seconds: 10)

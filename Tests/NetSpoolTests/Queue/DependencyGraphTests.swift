@@ -16,9 +16,7 @@ import Testing
   private func block(_ id: UInt64) -> Bool { graph.block(id, as: id) }
 
   /// All that an end brings, at once.
-  private func finish(_ id: UInt64) -> [UInt64] {
-    graph.remove(id).compactMap { graph.cut($0) }
-  }
+  private func finish(_ id: UInt64) -> [UInt64] { graph.remove(id).compactMap { graph.cut($0) } }
 
   @Test(.notSanitized(.valuesAlone))
   func `a hundred thousand dependents are released or cancelled at the cost of each`() {

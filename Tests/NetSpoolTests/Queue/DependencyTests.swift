@@ -57,12 +57,10 @@ struct DependencyTests {
     try await withEngine { engine, origin in
       try await withQueue { queue in
         let other = try NetworkEngine(to: origin, on: queue)
-        origin.hold("/first")
-        origin.on("/first", .text("first"))
+        origin.hold("/first", .text("first"))
         origin.on("/second", .text("second"))
         let first = other.operation(path: "/first")
-        let second = engine.operation(path: "/second").addDependency(first)
-        engine.enqueue(second)
+        let second = engine.start(engine.operation(path: "/second").addDependency(first))
         other.enqueue(first)
         #expect(await origin.waitForWaiting("/first", 1))
         #expect(origin.hits("/second") == 0)

@@ -8,9 +8,7 @@ struct FirstRequestsTests {
     try await withEngine(queue: { $0.sizing = .fixed(5) }) { engine, origin in
       // Given an origin that answers nobody, and different paths, so that no exchange is shared
       let paths = (0..<5).map { "/\($0)" }
-      for path in paths {
-        origin.hold(path, .text("ok"))
-      }
+      for path in paths { origin.hold(path, .text("ok")) }
       // When
       let operations = paths.map { engine.start($0) }
       // Then all of them arrive
@@ -23,9 +21,7 @@ struct FirstRequestsTests {
 
   @Test func `an origin that closes every connection is asked by several at once`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
-      for number in 0..<8 {
-        origin.hold("/\(number)", .text("ok").closing())
-      }
+      for number in 0..<8 { origin.hold("/\(number)", .text("ok").closing()) }
       let operations = (0..<8).map { engine.start("/\($0)") }
       #expect(await origin.waitForRequests(4))
       for number in 0..<4 { origin.release("/\(number)") }

@@ -9,9 +9,7 @@ struct OriginRetirementTests {
   /// Asks so many origins at which nobody listens, and waits for the end.
   private func ask(_ numbers: Range<Int>, _ engine: NetworkEngine) async {
     let operations = numbers.map { engine.operation(url: "http://127.1.\($0 / 250).\($0 % 250 + 1):9/") }
-    await withCheckedContinuation { continuation in
-      engine.enqueue(operations).onCompletion { _ in continuation.resume() }
-    }
+    _ = await engine.enqueue(operations).results
   }
 
   private func originCount(_ queue: NetworkQueue) async -> Int {
@@ -29,14 +27,11 @@ struct OriginRetirementTests {
     try await withEngine(queue: { $0.sizing = .adaptive }) { engine, origin in
       let queue = engine.configuration.queue
       origin.on("/a", .text("a"))
-      origin.hold("/held", .text("held"))
       // Given one origin in use all the time, and one whose only operation is paused
-      let held = engine.start("/held")
-      #expect(await origin.waitForWaiting("/held", 1))
+      let held = await engine.held("/held", .text("held"), at: origin)
       let other = try ScriptedOrigin()
       other.hold("/paused", .text("paused"))
-      let paused = engine.operation(url: other.url("/paused"))
-      engine.enqueue(paused)
+      let paused = engine.start(engine.operation(url: other.url("/paused")))
       #expect(await other.waitForWaiting("/paused", 1))
       paused.pause()
       // When thousands of others have been asked, one after the other

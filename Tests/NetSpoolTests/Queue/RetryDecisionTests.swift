@@ -43,8 +43,7 @@ private func decide(
     #expect(decide(attempt(.status(503), method: .post), policy) == 0.25)
     #expect(decide(attempt(.status(503), method: .put, isKeyed: true), policy) == nil)
     // What was sent and lost may have been done.
-    let lost = attempt(.failure(.connectionLost), method: .post)
-    #expect(decide(lost, policy) == nil)
+    #expect(decide(attempt(.failure(.connectionLost), method: .post), policy) == nil)
     // The silent repeat goes by what is safe, as ever.
     #expect(decide(attempt(.failure(.connectionLost), method: .put, wasReused: true), policy) == 0)
     #expect(decide(attempt(.status(503)), .attempts(3, methods: [])) == nil)
@@ -184,8 +183,7 @@ private func decide(
     #expect(retryDecision(paced, policy: .standard, budget: &budget, random: 0) != nil)
     for _ in 0..<5 {
       #expect(retryDecision(dead, policy: .standard, budget: &budget, random: 0.5) == 0)
-      #expect(
-        retryDecision(attempt(.status(404)), policy: .standard, budget: &budget, random: 0.5) == nil)
+      #expect(retryDecision(attempt(.status(404)), policy: .standard, budget: &budget, random: 0.5) == nil)
     }
     #expect(budget.withdraw() == true)
   }

@@ -151,8 +151,7 @@ struct SizingSimulation {
     let isNew = server.origin.closesConnections || running > connectionsOpened
     if isNew { connectionsOpened += 1 }
     let seconds = Double(now - transfer.headAt) / 1e6
-    end(
-      transfer, .finished(.init(bytes: server.origin.bodyBytes, seconds: seconds, isConnectionNew: isNew)))
+    end(transfer, .finished(.init(bytes: server.origin.bodyBytes, seconds: seconds, isConnectionNew: isNew)))
   }
 
   private mutating func end(_ transfer: Transfer, _ event: OriginSizing.Event) {

@@ -8,9 +8,8 @@ struct SizingTests {
     (0..<count).map { engine.start(engine.operation(path: "/held", parameters: ["n": "\($0)"])) }
   }
 
-  @Test(arguments: [1, 3, 16]) func `a fixed width is what the origin sees, and no more`(width: Int)
-    async throws
-  {
+  @Test(arguments: [1, 3, 16])
+  func `a fixed width is what the origin sees, and no more`(width: Int) async throws {
     try await withEngine(queue: { $0.sizing = .fixed(width) }) { engine, origin in
       origin.hold("/held", .text("ok"))
       let operations = enqueue(width * 4, engine)

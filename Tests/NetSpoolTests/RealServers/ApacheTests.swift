@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Against Apache httpd", .needsApache, .ownThreads)
 struct ApacheTests {
+  private let server: ApacheServer
+
+  init() throws { server = try ApacheServer.shared() }
+
   // MARK: The part itself
 
   @Test func `goes with its last reference`() throws {
@@ -18,7 +22,6 @@ struct ApacheTests {
   // MARK: The engine with it
 
   @Test func `answers its digest challenge once`() async throws {
-    let server = try ApacheServer.shared()
     try await withWire { wire in
       for path in ["/digest/hello.txt?once=1", "/digest/hello.txt?once=2"] {
         let operation = wire.engine.operation(url: server.url(path))
@@ -34,7 +37,6 @@ struct ApacheTests {
   }
 
   @Test func `is answered again when its nonce went stale`() async throws {
-    let server = try ApacheServer.shared()
     try await withWire { wire in
       for _ in 0..<2 {
         let operation = wire.engine.operation(url: server.url("/stale/hello.txt?engine"))
@@ -50,7 +52,6 @@ struct ApacheTests {
   /// Where it is offered Digest is what a password is for, and Basic where only that is.
   @Test(arguments: ["/digest/hello.txt?either", "/basic/hello.txt?either"])
   func `takes a password as the server wants`(_ path: String) async throws {
-    let server = try ApacheServer.shared()
     try await withWire { wire in
       func operation(_ password: String) -> NetworkOperation {
         wire.engine.operation(url: server.url(path))
@@ -66,7 +67,6 @@ struct ApacheTests {
   }
 
   @Test func `makes collections and puts and lists them`() async throws {
-    let server = try ApacheServer.shared()
     try await withWire { wire in
       let made = try await wire.answer(wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
       #expect(made.status == 201)
@@ -85,7 +85,6 @@ struct ApacheTests {
   }
 
   @Test func `is told what is locked`() async throws {
-    let server = try ApacheServer.shared()
     let url = server.url("/dav/locked")
     try await withWire { wire in
       func put(_ token: String? = nil) -> NetworkOperation {
@@ -107,7 +106,6 @@ struct ApacheTests {
   }
 
   @Test func `is told when the disk is full`() async throws {
-    let server = try ApacheServer.shared()
     try await withWire { wire in
       let put = wire.engine.operation(url: server.url("/full/large"), method: .put)
         .setBody(.bytes([UInt8](repeating: 1, count: 2 << 20)))

@@ -8,11 +8,14 @@ import Testing
   "NTLM against an acceptor", .needsPython, .ownThreads,
   .enabled(if: LoadedCurl.hasNTLM, "libcurl is built without NTLM"))
 struct NTLMAcceptorTests {
+  private let server: CredentialServer
+
+  init() throws { server = try CredentialServer() }
+
   static let user = NetworkCredentials.ntlm(user: "TESTS\\user", password: "secret")
   static let other = NetworkCredentials.ntlm(user: "TESTS\\other", password: "password")
 
   @Test(arguments: ["TESTS\\user", "user"]) func `knows who it is`(_ name: String) async throws {
-    let server = try CredentialServer()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/a"))
         .setCredentials(.ntlm(user: name, password: "secret"))
@@ -26,7 +29,6 @@ struct NTLMAcceptorTests {
 
   @Test(arguments: ["/ntlm/a", "/ntlm/forever/a"]) func `gives 401 one handshake`(_ path: String) async throws
   {
-    let server = try CredentialServer()
     try await withWire { wire in
       let password = path == "/ntlm/a" ? "wr0ng" : "secret"
       let operation = wire.engine.operation(url: server.url(path))
@@ -40,7 +42,6 @@ struct NTLMAcceptorTests {
 
   /// The connection was signed in, and nobody else, not even the same user, comes over it.
   @Test func `leaves its connection to no other`() async throws {
-    let server = try CredentialServer()
     try await withWire { wire in
       func operation(_ credentials: NetworkCredentials?) -> NetworkOperation {
         let operation = wire.engine.operation(url: server.url("/ntlm/a"))
@@ -59,7 +60,6 @@ struct NTLMAcceptorTests {
   }
 
   @Test func `keeps many users apart at once`() async throws {
-    let server = try CredentialServer()
     try await withWire { wire in
       let operations = (0..<40).map { number in
         wire.engine.operation(url: server.url("/ntlm/\(number)"))
@@ -80,7 +80,6 @@ struct NTLMAcceptorTests {
 
   @Test(arguments: Upload.allCases, ["POST", "PUT"])
   func `sends the body with the last message`(_ kind: Upload, _ method: String) async throws {
-    let server = try CredentialServer()
     let folder = try TestFolder()
     let bytes = BodyPattern.bytes(300_000)
     let file = try folder.write("body", bytes)
@@ -100,7 +99,6 @@ struct NTLMAcceptorTests {
   }
 
   @Test func `ends when the connection does between the legs`() async throws {
-    let server = try CredentialServer()
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/cut/a")).setCredentials(Self.user)
       let error = try await wire.failure(operation)

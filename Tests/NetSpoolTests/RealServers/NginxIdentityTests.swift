@@ -5,10 +5,13 @@ import Testing
 
 @Suite("Client certificates and trust against nginx", .needsNginx)
 struct NginxIdentityTests {
+  private let server: NginxServer
+
+  init() throws { server = try NginxServer.shared() }
+
   enum Kind: String, CaseIterable, Sendable { case pem, keyApart, pkcs12 }
 
   @Test(arguments: Kind.allCases) func `shows the certificate`(_ kind: Kind) async throws {
-    let server = try NginxServer.shared()
     let files = server.certificates
     let credentials: NetworkCredentials =
       switch kind {
@@ -27,7 +30,6 @@ struct NginxIdentityTests {
   }
 
   @Test func `belongs to the engine as well`() async throws {
-    let server = try NginxServer.shared()
     let files = server.certificates
     try await withQueue { queue in
       let engine = try NetworkEngine(host: "localhost", on: queue) {
@@ -42,7 +44,6 @@ struct NginxIdentityTests {
 
   @Test(arguments: ["missing", "wrongPassword", "noKey", "garbage"])
   func `a certificate that cannot be used is an error`(_ kind: String) async throws {
-    let server = try NginxServer.shared()
     let files = server.certificates
     let folder = try TestFolder()
     let garbage = try folder.write("garbage.pem", Array("0garbage".utf8))
@@ -64,7 +65,6 @@ struct NginxIdentityTests {
   }
 
   @Test func `its connection serves no other credentials`() async throws {
-    let server = try NginxServer.shared()
     let files = server.certificates
     try await withWire({ $0.tls.caFile = files.authority }) { wire in
       let known = wire.engine.operation(url: server.mutualTLSURL("/seen")).setCredentials(
@@ -80,7 +80,6 @@ struct NginxIdentityTests {
   }
 
   @Test func `an unverified connection serves no other engine`() async throws {
-    let server = try NginxServer.shared()
     try await withQueue { queue in
       let careless = try NetworkEngine(on: queue) { $0.tls.unsafelyTrustsAnyCertificate = true }
       #expect(await careless.end(of: careless.operation(url: server.tlsURL("/hello.txt"))).text == "hello\n")
@@ -91,7 +90,6 @@ struct NginxIdentityTests {
   }
 
   @Test func `a session is resumed by the next connection`() async throws {
-    let server = try NginxServer.shared()
     let files = server.certificates
     try await withWire({ ($0.tls.caFile, $0.httpVersion) = (files.authority, .http1) }) { wire in
       func session(_ credentials: NetworkCredentials?) async throws -> String? {

@@ -5,20 +5,21 @@ import Testing
 
 @Suite("TLS against nginx", .needsNginx)
 struct NginxTLSTests {
+  private let server: NginxServer
+
+  init() throws { server = try NginxServer.shared() }
+
   @Test func `speaks HTTP2 to an origin it trusts`() async throws {
-    let server = try NginxServer.shared()
     try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/8k.bin?http2")))
       #expect([UInt8](answer.body) == TestFiles.noise(8_192))
       #expect(answer.httpVersion == "HTTP/2" && answer.metrics.httpVersion == "HTTP/2")
       #expect(answer.metrics.tlsHandshake > .zero)
     }
-    let logged = try server.requests().filter { $0.target == "/8k.bin?http2" }
-    #expect(logged.map(\.version) == ["HTTP/2.0"])
+    #expect(try server.requests().filter { $0.target == "/8k.bin?http2" }.map(\.version) == ["HTTP/2.0"])
   }
 
   @Test func `speaks HTTP 1.1 when told so`() async throws {
-    let server = try NginxServer.shared()
     try await withWire({ ($0.tls.caFile, $0.httpVersion) = (server.authority, .http1) }) { wire in
       for _ in 0..<2 {
         let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt")))
@@ -28,7 +29,6 @@ struct NginxTLSTests {
   }
 
   @Test func `sends many over one HTTP2 connection`() async throws {
-    let server = try NginxServer.shared()
     try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let operations = (0..<100).map { wire.engine.operation(url: server.tlsURL("/8k.bin?many\($0)")) }
       let results = await wire.engine.enqueue(operations).results
@@ -43,7 +43,6 @@ struct NginxTLSTests {
   }
 
   @Test func `puts over HTTP2`() async throws {
-    let server = try NginxServer.shared()
     let bytes = [UInt8](repeating: 7, count: 3 << 20) + TestFiles.noise(1_000)
     try await withWire({ $0.tls.caFile = server.authority }) { wire in
       let put = wire.engine.operation(url: server.tlsURL("/upload/http2"), method: .put).setBody(
@@ -59,10 +58,8 @@ struct NginxTLSTests {
     case systemAuthorities, missingFile, emptyFile, wrongPin, wrongHost
   }
 
-  @Test(arguments: Distrust.allCases) func `sends nothing to an origin it does not trust`(
-    _ distrust: Distrust
-  ) async throws {
-    let server = try NginxServer.shared()
+  @Test(arguments: Distrust.allCases)
+  func `sends nothing to an origin it does not trust`(_ distrust: Distrust) async throws {
     let folder = try TestFolder()
     let empty = try folder.write("empty.pem", [])
     var host = "localhost"

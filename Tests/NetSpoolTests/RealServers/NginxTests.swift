@@ -6,8 +6,11 @@ import Testing
 
 @Suite("Against nginx", .needsNginx)
 struct NginxTests {
+  private let server: NginxServer
+
+  init() throws { server = try NginxServer.shared() }
+
   @Test func `gets files over plain HTTP`() async throws {
-    let server = try NginxServer.shared()
     try await withWire { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.url("/8k.bin")))
       #expect([UInt8](answer.body) == TestFiles.noise(8_192) && answer.httpVersion == "HTTP/1.1")
@@ -17,7 +20,6 @@ struct NginxTests {
   }
 
   @Test func `unpacks gzip`() async throws {
-    let server = try NginxServer.shared()
     try await withWire { wire in
       let answer = try await wire.answer(wire.engine.operation(url: server.url("/text.txt")))
       #expect(answer.headers["Content-Encoding"] == "gzip")
@@ -29,7 +31,6 @@ struct NginxTests {
   }
 
   @Test func `uses its connection again`() async throws {
-    let server = try NginxServer.shared()
     try await withWire { wire in
       for index in 0..<20 {
         let answer = try await wire.answer(wire.engine.operation(url: server.url("/hello.txt?again")))
@@ -41,10 +42,7 @@ struct NginxTests {
   }
 
   @Test func `fetches a thousand small files at once`() async throws {
-    let server = try NginxServer.shared()
-    for index in 0..<1_000 {
-      try server.addFile("small\(index)", Self.content(index))
-    }
+    for index in 0..<1_000 { try server.addFile("small\(index)", Self.content(index)) }
     try await withWire { wire in
       let operations = (0..<1_000).map { wire.engine.operation(url: server.url("/small\($0)")) }
       let results = await wire.engine.enqueue(operations).results
@@ -64,7 +62,6 @@ struct NginxTests {
   }
 
   @Test func `keeps what was put`() async throws {
-    let server = try NginxServer.shared()
     let folder = try TestFolder()
     // 64 MiB: the same again and again, so that making it takes no time.
     var bytes = TestFiles.noise(65_521)

@@ -33,8 +33,7 @@ struct SocksTests {
       wire.origin.on("/signed", .text("hello"))
       let answer = try await wire.answer(wire.operation("/signed"))
       #expect(answer.text == "hello" && wire.origin.requests.last?.header("Proxy-Authorization") == nil)
-      let connection = try #require(try proxy.connections(to: wire.origin.port, count: 1).first)
-      #expect(connection.user == "user")
+      #expect(try #require(try proxy.connections(to: wire.origin.port, count: 1).first).user == "user")
     }
   }
 

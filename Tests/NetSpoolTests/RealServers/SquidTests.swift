@@ -6,8 +6,11 @@ import Testing
 
 @Suite("Through squid", .needsSquid, .ownThreads)
 struct SquidTests {
+  private let proxy: SquidProxy
+
+  init() throws { proxy = try SquidProxy.shared() }
+
   @Test func `fetches through it`() async throws {
-    let proxy = try SquidProxy.shared()
     try await withWire({ $0.proxy = "http://127.0.0.1:\(proxy.openPort)" }) { wire in
       wire.origin.on("/through", .text("hello"))
       #expect(try await wire.answer(wire.operation("/through")).text == "hello")
@@ -18,7 +21,6 @@ struct SquidTests {
   }
 
   @Test(.needsNginx) func `tunnels TLS through it`() async throws {
-    let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {
       $0.proxy = "http://127.0.0.1:\(proxy.openPort)"
@@ -33,7 +35,6 @@ struct SquidTests {
   }
 
   @Test(.needsNginx) func `is told that the proxy refuses the tunnel`() async throws {
-    let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire({ $0.proxy = "http://127.0.0.1:\(proxy.port)" }) { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?refused"))
@@ -43,7 +44,6 @@ struct SquidTests {
   }
 
   @Test(arguments: ["basic", "digest"]) func `signs in with it`(_ scheme: String) async throws {
-    let proxy = try SquidProxy.shared()
     try await withWire({ $0.proxy = Self.proxy(proxy, password: "secret", scheme) }) { wire in
       wire.origin.on("/signed", .text("hello"))
       for _ in 0..<2 {
@@ -58,10 +58,8 @@ struct SquidTests {
     }
   }
 
-  @Test(.needsNginx, arguments: ["basic", "digest"]) func `signs in for a tunnel`(_ scheme: String)
-    async throws
-  {
-    let proxy = try SquidProxy.shared()
+  @Test(.needsNginx, arguments: ["basic", "digest"])
+  func `signs in for a tunnel`(_ scheme: String) async throws {
     let server = try NginxServer.shared()
     try await withWire {
       $0.proxy = Self.proxy(proxy, password: "secret", scheme)
@@ -75,10 +73,8 @@ struct SquidTests {
     }
   }
 
-  @Test(arguments: ["basic", "digest"]) func `is turned away with a wrong password`(_ scheme: String)
-    async throws
-  {
-    let proxy = try SquidProxy.shared()
+  @Test(arguments: ["basic", "digest"])
+  func `is turned away with a wrong password`(_ scheme: String) async throws {
     try await withWire({ $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme) }) { wire in
       let error = try await wire.failure(wire.operation("/wrong"))
       #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")
@@ -88,7 +84,6 @@ struct SquidTests {
 
   @Test(.needsNginx, arguments: ["basic", "digest"])
   func `is turned away from a tunnel with a wrong password`(_ scheme: String) async throws {
-    let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire({ $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme) }) { wire in
       let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?tunnel"))
@@ -101,7 +96,6 @@ struct SquidTests {
 
   /// What the origin asks for and what the proxy asks for are two things.
   @Test(.needsNginx) func `signs in with the origin through a tunnel`() async throws {
-    let proxy = try SquidProxy.shared()
     let server = try NginxServer.shared()
     try await withWire {
       $0.proxy = Self.proxy(proxy, password: "secret", "basic")

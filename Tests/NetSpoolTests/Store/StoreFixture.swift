@@ -27,6 +27,9 @@ extension CacheStore {
     put(key, body, namespace: namespace, metadata: metadata)
     flush()
   }
+
+  /// What is stored under a text's key.
+  func lookup(_ key: String) -> StoreHit? { lookup(StoreKey(key)) }
 }
 
 extension StoreKey {
@@ -42,6 +45,4 @@ extension StoreHit? {
 }
 
 /// Bytes that differ for every number.
-func pattern(_ number: Int, count: Int) -> [UInt8] {
-  SinkFixture.pattern(count, seed: UInt64(number))
-}
+func pattern(_ number: Int, count: Int) -> [UInt8] { SinkFixture.pattern(count, seed: UInt64(number)) }

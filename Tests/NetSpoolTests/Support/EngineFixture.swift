@@ -101,6 +101,25 @@ extension QueueDriver {
   }
 }
 
+extension LoopPort {
+  /// Runs a closure on the loop's thread, behind everything that this engine has sent there, and answers what it returns.
+  @discardableResult
+  func onLoop<Value: Sendable>(
+    of engine: UInt64? = nil, _ body: @escaping @Sendable (Scheduler) -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      perform(of: engine) { continuation.resume(returning: body($0)) }
+    }
+  }
+}
+
+extension NetworkQueue {
+  /// What is so on the home loop.
+  func onLoop<Value: Sendable>(_ body: @escaping @Sendable (Scheduler) -> Value) async -> Value {
+    await driver.port(of: driver.home).onLoop(body)
+  }
+}
+
 extension NetworkEngine {
   /// Paths lead to this origin.
   convenience init(
@@ -152,6 +171,12 @@ extension NetworkEngine {
   func start(_ operation: NetworkOperation) -> NetworkOperation {
     enqueue(operation)
     return operation
+  }
+
+  /// The same with many, as one batch.
+  func start(_ operations: [NetworkOperation]) -> [NetworkOperation] {
+    enqueue(operations)
+    return operations
   }
 
   /// The same, once some of its answer's body has come.

@@ -14,9 +14,7 @@ struct LoopClock: Sendable {
   init(_ queue: NetworkQueue) async {
     self.queue = queue
     queue.driver.eachLoop { [longest] core in longest.watch(core.loop) }
-    clock = await withCheckedContinuation { continuation in
-      queue.driver.perform { _ in continuation.resume(returning: .ofThisThread) }
-    }
+    clock = await queue.onLoop { _ in WorkClock.ofThisThread }
   }
 
   /// What the home loop's thread has worked since it began.

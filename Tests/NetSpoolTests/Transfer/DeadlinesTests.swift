@@ -34,9 +34,7 @@ struct DeadlinesTests {
       let progress = Deadlines.Progress(
         isConnected: look.isConnected, hasHead: look.hasHead, bytes: look.bytes, isPaused: look.isPaused,
         waitsForReader: look.waitsForReader, isLive: look.isLive)
-      if let expiry = deadlines.check(progress, now: look.at * 1000) {
-        return "\(expiry) \(look.at)"
-      }
+      if let expiry = deadlines.check(progress, now: look.at * 1000) { return "\(expiry) \(look.at)" }
     }
     return nil
   }

@@ -131,10 +131,6 @@ struct LoopSharingTests {
 extension NetworkOperation {
   /// The body bytes that have come.
   fileprivate func loopBytes() async -> Int64 {
-    await withCheckedContinuation { continuation in
-      perform { _ in
-        continuation.resume(returning: self.loop.transfer?.bodyBytes ?? 0)
-      }
-    }
+    await port.onLoop(of: engine.id) { _ in self.loop.transfer?.bodyBytes ?? 0 }
   }
 }

@@ -76,9 +76,8 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false]) func `waiting for a slot, by the engine's limit or its own`(isOwn: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `waiting for a slot, by the engine's limit or its own`(isOwn: Bool) async throws {
     try await withLimits(
       { if !isOwn { $0.queueDeadline = Self.limit } }, queue: { $0.isSuspended = true }
     ) { engine, origin in
@@ -89,14 +88,11 @@ import Testing
     }
   }
 
-  @Test func `an operation that shares an exchange waits no longer than it said, unless that runs`()
-    async throws
-  {
+  @Test
+  func `an operation that shares an exchange waits no longer than it said, unless that runs`() async throws {
     try await withLimits(queue: { $0.sizing = .fixed(1) }) { engine, origin in
-      origin.hold("/held")
       origin.on("/a", .text("ok"))
-      let blocker = engine.start("/held")
-      #expect(await origin.waitForWaiting("/held", 1))
+      let blocker = await engine.held("/held", at: origin)
       let patient = engine.start("/a")
       let hasty = engine.operation(path: "/a")
       hasty.timeouts = .init(queueDeadline: Self.limit)

@@ -137,16 +137,14 @@ extension CacheRow {
     _ rule: String, _ source: String, _ fields: String..., status: Int = 200, for seconds: Double = 50
   ) -> CacheRow {
     CacheRow(
-      rule, source, Visit(status: status, answer: fields),
-      Visit(after: seconds, sees: .cache, bodyOf: 1))
+      rule, source, Visit(status: status, answer: fields), Visit(after: seconds, sees: .cache, bodyOf: 1))
   }
 
   /// Stored or not, it does not serve after a while.
   static func stale(
     _ rule: String, _ source: String, _ fields: String..., status: Int = 200, after seconds: Double = 0
   ) -> CacheRow {
-    CacheRow(
-      rule, source, Visit(status: status, answer: fields), Visit(after: seconds, status: status))
+    CacheRow(rule, source, Visit(status: status, answer: fields), Visit(after: seconds, status: status))
   }
 
   /// It is not stored at all.

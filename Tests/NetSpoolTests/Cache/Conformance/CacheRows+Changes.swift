@@ -34,9 +34,7 @@ extension CacheRows {
     ["POST", "PUT", "PATCH", "DELETE", "FOO"].map {
       after("\($0) takes it away", "RFC 9111 4.4", Visit(method: $0), holds: false)
     }
-    + ["OPTIONS", "TRACE"].map {
-      after("\($0) does not", "RFC 9111 4.4", Visit(method: $0), holds: true)
-    }
+    + ["OPTIONS", "TRACE"].map { after("\($0) does not", "RFC 9111 4.4", Visit(method: $0), holds: true) }
     + [200, 201, 204, 299].map {
       after("a POST with \($0)", "RFC 9111 4.4", Visit(method: "POST", status: $0), holds: false)
     }
@@ -87,8 +85,7 @@ extension CacheRows {
     ]
 
   static let staleness: [CacheRow] = [
-    CacheRow(
-      "the network first", "RFC 9111 4.2.4", .asks("Cache-Control: max-age=10"), .asks(after: 20)),
+    CacheRow("the network first", "RFC 9111 4.2.4", .asks("Cache-Control: max-age=10"), .asks(after: 20)),
     CacheRow(
       "an error does not make it fresh", "RFC 9111 4.2.4", .asks("Cache-Control: max-age=10"),
       .asks(status: 503, after: 20)),
@@ -142,8 +139,7 @@ extension CacheRows {
       "stale-if-error holds for it", "RFC 5861 4", .asks("Cache-Control: max-age=10, stale-if-error=60"),
       Visit(after: 20, framing: .hangUp, sees: .stale)),
     CacheRow(
-      "not past must-revalidate then", "RFC 9111 4.2.4",
-      .asks("Cache-Control: max-age=10, must-revalidate"),
+      "not past must-revalidate then", "RFC 9111 4.2.4", .asks("Cache-Control: max-age=10, must-revalidate"),
       Visit(after: 20, framing: .hangUp, sees: .error(.connectionLost), isAsked: true)),
   ]
 

@@ -62,8 +62,7 @@ extension CacheRows {
       .hits(with: ["Pragma: foo"])),
     CacheRow(
       "Pragma in an answer is ignored", "RFC 9111 5.4",
-      .asks("Cache-Control: max-age=100", "Pragma: no-cache"),
-      .hits()),
+      .asks("Cache-Control: max-age=100", "Pragma: no-cache"), .hits()),
     CacheRow(
       "no-store is neither answered nor kept", "RFC 9111 5.2.1.5",
       .asks("Cache-Control: max-age=100", with: ["Cache-Control: no-store"]), .isMissing(),

@@ -126,8 +126,7 @@ extension CacheRows {
       "a tenth of the time since Last-Modified", "RFC 9111 4.2.2", "Last-Modified: {-1000}", "Date: {0}",
       for: 98),
     .stale("and no longer", "RFC 9111 4.2.2", "Last-Modified: {-1000}", "Date: {0}", after: 101),
-    .fresh(
-      "at most a day of it", "RFC 9111 4.2.2", "Last-Modified: {-100000000}", "Date: {0}", for: 86_390),
+    .fresh("at most a day of it", "RFC 9111 4.2.2", "Last-Modified: {-100000000}", "Date: {0}", for: 86_390),
     .stale(
       "a day of it and no more", "RFC 9111 4.2.2", "Last-Modified: {-100000000}", "Date: {0}", after: 86_401),
     .stale("Last-Modified after Date", "RFC 9111 4.2.2", "Last-Modified: {100}", "Date: {0}"),
@@ -165,9 +164,7 @@ extension CacheRows {
     + [
       200, 201, 202, 203, 204, 299, 300, 301, 302, 303, 307, 308, 400, 403, 404, 410, 451, 499, 500, 502, 503,
       504, 599,
-    ].map {
-      .fresh("\($0) lasts by max-age", "RFC 9111 3", "Cache-Control: max-age=100", status: $0)
-    }
+    ].map { .fresh("\($0) lasts by max-age", "RFC 9111 3", "Cache-Control: max-age=100", status: $0) }
     + [200, 404, 410, 500, 599].map {
       .unstored("\($0) obeys no-store", "RFC 9111 5.2.2.5", "Cache-Control: no-store, max-age=9", status: $0)
     }

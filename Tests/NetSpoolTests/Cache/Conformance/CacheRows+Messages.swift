@@ -43,14 +43,12 @@ extension CacheRows {
     CacheRow("chunks", "RFC 9111 3", Visit(answer: [lasting], framing: .chunks), .hits()),
     CacheRow(
       "the end of the connection proves nothing", "RFC 9112 8",
-      Visit(answer: [lasting], framing: .untilClose),
-      .isMissing()),
+      Visit(answer: [lasting], framing: .untilClose), .isMissing()),
     CacheRow(
       "a broken one is not kept", "RFC 9111 3.3",
       Visit(answer: [lasting], framing: .cutOff, sees: .error(.bodyTruncated), isAsked: true), .isMissing()),
     CacheRow("an empty one is whole", "RFC 9111 3", Visit(answer: [lasting], body: ""), .hits(bodyOf: 1)),
-    CacheRow(
-      "no content is whole", "RFC 9111 3", Visit(status: 204, answer: [lasting]), .hits(bodyOf: 1)),
+    CacheRow("no content is whole", "RFC 9111 3", Visit(status: 204, answer: [lasting]), .hits(bodyOf: 1)),
     CacheRow(
       "Set-Cookie is no hindrance, and a field", "RFC 9111 7.3", .asks(lasting, "Set-Cookie: a=b"),
       .hits(shows: ["Set-Cookie: a=b"], bodyOf: 1)),
@@ -164,8 +162,7 @@ extension CacheRows {
         .confirms("ETag: \"a\"", "Cache-Control: private", after: 20), .isMissing()),
       CacheRow(
         "what s-maxage has ended is never used stale", "RFC 9111 5.2.2.10",
-        .asks("Cache-Control: s-maxage=10"),
-        .asks(after: 20, with: ["Cache-Control: max-stale"])),
+        .asks("Cache-Control: s-maxage=10"), .asks(after: 20, with: ["Cache-Control: max-stale"])),
     ]
     + ["private", "no-cache", "s-maxage=x"].map {
       .unstored(

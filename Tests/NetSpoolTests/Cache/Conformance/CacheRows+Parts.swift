@@ -112,8 +112,7 @@ extension CacheRows {
       "a stale whole is no source of parts", "RFC 9111 4", Visit(answer: [short], body: digits),
       Visit(
         after: 20, with: ["Range: bytes=0-1"], status: 206, answer: ["Content-Range: bytes 0-1/10"],
-        body: "01",
-        sends: ["Range: bytes=0-1", "!If-None-Match"])),
+        body: "01", sends: ["Range: bytes=0-1", "!If-None-Match"])),
     CacheRow(
       "a part is kept for who asks for it", "RFC 9111 3.3", part(2, 5, "ETag: \"a\""),
       cached("Range: bytes=3-4", status: 206, body: "34", shows: ["Content-Range: bytes 3-4/10"]),

@@ -109,8 +109,7 @@ extension CacheRows {
     CacheRow(
       "an answer that does not vary takes the place of all", "RFC 9111 4.1",
       .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1"]),
-      .asks(lasting, after: 20, with: ["Foo: 1"]),
-      .hits(with: ["Foo: 2"], bodyOf: 2), .hits(bodyOf: 2)),
+      .asks(lasting, after: 20, with: ["Foo: 1"]), .hits(with: ["Foo: 2"], bodyOf: 2), .hits(bodyOf: 2)),
     CacheRow(
       "one that varies takes the place of one that does not", "RFC 9111 4.1",
       .asks("Cache-Control: max-age=10"),

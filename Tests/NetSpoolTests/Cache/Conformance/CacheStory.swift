@@ -63,9 +63,7 @@ final class CacheStory: Sendable {
     let wanted = visit.isAsked || [.network, .revalidated, .stale].contains(visit.sees) ? 1 : 0
     #expect(asked.count == wanted, "\(place): requests at the origin")
     guard let request = asked.first else { return }
-    for field in visit.sends {
-      expect(field, in: request.header(split(field).name), "\(place): the request")
-    }
+    for field in visit.sends { expect(field, in: request.header(split(field).name), "\(place): the request") }
   }
 
   private func check(_ visit: Visit, _ result: Ending, own: String, stored: String, _ place: String) {

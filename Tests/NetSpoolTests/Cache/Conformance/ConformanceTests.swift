@@ -4,9 +4,8 @@ import Testing
 /// The rules of RFC 9111, RFC 9110, RFC 5861 and RFC 8246 for a private cache, seen from both of its ends: what
 /// reaches the origin, and what the caller gets.
 struct ConformanceTests {
-  @Test(arguments: CacheRows.groups) func `a private cache keeps the rules`(of group: CacheRows.Group)
-    async throws
-  {
+  @Test(arguments: CacheRows.groups)
+  func `a private cache keeps the rules`(of group: CacheRows.Group) async throws {
     try await withCache(rules: group.rules) { engine, origin, clock in
       let story = CacheStory(engine, origin, clock)
       for (index, row) in group.rows.enumerated() { await story.play(row, at: "/\(index)") }
@@ -36,8 +35,7 @@ enum CacheRows {
     Group(name: "invalidation", rows: invalidation), Group(name: "staleness", rows: staleness),
     Group(name: "stored fields", rows: storedFields), Group(name: "whole answers", rows: wholeAnswers),
     Group(name: "ranges", rows: ranges), Group(name: "a caller's own conditions", rows: ownConditions),
-    Group(name: "redirects", rows: redirects),
-    Group(name: "credentials", rows: credentials),
+    Group(name: "redirects", rows: redirects), Group(name: "credentials", rows: credentials),
     Group(name: "a shared cache", rules: shared, rows: sharedCache),
   ]
 

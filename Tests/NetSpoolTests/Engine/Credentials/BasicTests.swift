@@ -35,9 +35,8 @@ struct BasicTests {
     }
   }
 
-  @Test(.needsNginx, arguments: ["basic", "password"]) func `twenty first requests at once all get in`(
-    _ kind: String
-  ) async throws {
+  @Test(.needsNginx, arguments: ["basic", "password"])
+  func `twenty first requests at once all get in`(_ kind: String) async throws {
     let server = try NginxServer.shared()
     let credentials: NetworkCredentials =
       kind == "basic"

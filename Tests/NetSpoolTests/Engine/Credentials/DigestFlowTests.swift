@@ -69,9 +69,7 @@ struct DigestFlowTests {
 
   private func withUser(_ body: (NetworkEngine, ScriptedOrigin) async throws -> Void) async throws {
     try await withEngine({ $0.credentials = .digest(user: "user", password: "secret") }) { engine, origin in
-      origin.fallback { request in
-        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
-      }
+      origin.fallback { request in Self.accepts(request, password: "secret") ? .text("in") : Self.refusal() }
       try await body(engine, origin)
     }
   }
@@ -123,9 +121,7 @@ struct DigestFlowTests {
 
   @Test func `two users are two`() async throws {
     try await withEngine { engine, origin in
-      origin.fallback { request in
-        Self.accepts(request, password: "secret") ? .text("in") : Self.refusal()
-      }
+      origin.fallback { request in Self.accepts(request, password: "secret") ? .text("in") : Self.refusal() }
       let right = engine.operation(path: "/a").setCredentials(.digest(user: "user", password: "secret"))
       let wrong = engine.operation(path: "/a").setCredentials(.digest(user: "user", password: "wrong"))
       engine.enqueue([right, wrong])

@@ -4,8 +4,7 @@ import Testing
 @testable import NetSpool
 
 /// The messages of NTLM are libcurl's; here an origin deals them out as a script says.
-@Suite(
-  "NTLM, leg by leg", .enabled(if: LoadedCurl.hasNTLM, "libcurl is built without NTLM"))
+@Suite("NTLM, leg by leg", .enabled(if: LoadedCurl.hasNTLM, "libcurl is built without NTLM"))
 struct NTLMTests {
   /// A challenge: signature, type 2, no target name, flags (OEM, NTLM, always sign), nonce, context.
   static let challenge: String = {
@@ -32,9 +31,8 @@ struct NTLMTests {
     }
   }
 
-  @Test(arguments: ["AAAA", "TlRMTVNTUAAC", "!!!"]) func `a broken challenge is the end`(_ challenge: String)
-    async throws
-  {
+  @Test(arguments: ["AAAA", "TlRMTVNTUAAC", "!!!"])
+  func `a broken challenge is the end`(_ challenge: String) async throws {
     try await withEngine {
       $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
     } _: { engine, origin in

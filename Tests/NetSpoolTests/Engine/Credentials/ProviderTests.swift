@@ -18,8 +18,7 @@ struct ProviderTests {
       $0.credentials = .provider { _ in .bearer("t\(asked.add())") }
     } _: { engine, origin in
       Self.demand({ "t1" }, of: origin)
-      let operations = (0..<100).map { engine.operation(path: "/\($0)") }
-      engine.enqueue(operations)
+      let operations = engine.start((0..<100).map { engine.operation(path: "/\($0)") })
       for operation in operations {
         let ending = await operation.end()
         #expect(ending.text == "in", "\(ending)")
@@ -134,8 +133,7 @@ struct ProviderTests {
       last = engine.start("/a")
       for await _ in asked.stream { break }
     }
-    let ending = await last?.end()
-    #expect(ending?.code == .engineClosed)
+    #expect(await last?.end().code == .engineClosed)
     go.continuation.yield()
   }
 }

@@ -24,8 +24,7 @@ final class FreezingFixture: Sendable {
   /// One life of an engine on this store. The engine is shut down, and its queue proven to close empty.
   func live(
     _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
-    sourceLocation: SourceLocation = #_sourceLocation,
-    _ body: (NetworkEngine) async throws -> Void
+    sourceLocation: SourceLocation = #_sourceLocation, _ body: (NetworkEngine) async throws -> Void
   ) async throws {
     try await withQueue(sourceLocation: sourceLocation) { queue in
       let engine = try NetworkEngine(to: origin, on: queue, configure)

@@ -4,8 +4,7 @@ import Testing
 @testable import TestSupport
 
 /// Frozen requests and a cable that is pulled, in network namespaces of each test's own.
-@Suite(
-  .enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"))
+@Suite(.enabled(if: Namespace.isPossible, "needs unshare(1) with network namespaces, and ip(8)"))
 struct FreezingLinkTests {
   /// An engine that freezes, whose paths lead to the neighbour.
   private func withNeighbour(

@@ -155,8 +155,7 @@ struct FreezingQueuesTests {
     // Given a request that waits for its turn at the origin to which it was redirected
     engine.enqueue(engine.operation(url: second.url("/held")))
     #expect(await second.waitForWaiting("/held", 1))
-    let operation = engine.letter("/letters")
-    _ = await engine.freeze(operation)
+    _ = await engine.freeze(engine.letter("/letters"))
     #expect(await fixture.origin.waitForHits("/letters", 1))
     await engine.settle()
     // When the engine is shut down

@@ -70,9 +70,7 @@ struct FreezingStoreTests {
 
   @Test func `only what may be sent is sent`() async throws {
     let permitted = Variable<Set<String>>([])
-    let fixture = try FreezingFixture {
-      $0.maySend = { request in permitted.value.contains(request.lane) }
-    }
+    let fixture = try FreezingFixture { $0.maySend = { request in permitted.value.contains(request.lane) } }
     fixture.origin.on(prefix: "/", .text("taken"))
     try await fixture.live { engine in
       var operations: [NetworkOperation] = []
@@ -157,9 +155,8 @@ struct FreezingStoreTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `a damaged store is told of, and what is whole in it goes on`(
-    isAsked: Bool
-  ) async throws {
+  @Test(arguments: [true, false])
+  func `a damaged store is told of, and what is whole in it goes on`(isAsked: Bool) async throws {
     let (told, unhandled) = (Journal<FrozenStoreDamage>(), Journal<NetworkError>())
     let isDelivered = Latch()
     let fixture = try FreezingFixture {

@@ -333,9 +333,7 @@ struct FreezingTests {
       async let result: Ending = { () async -> Ending in
         do { return .success(try await engine.response(for: operation)) } catch let error as NetworkError {
           return .failure(error)
-        } catch {
-          return .failure(NetworkError(code: .cancelled, reason: "\(error)"))
-        }
+        } catch { return .failure(NetworkError(code: .cancelled, reason: "\(error)")) }
       }()
       await isFrozen.opened()
       await blocking { engine.shutDownAndWait(deadline: .seconds(1)) }

@@ -47,8 +47,7 @@ struct AllowedInterfacesTests {
       // And when it goes again
       try Namespace.ip("link set wifi0 down")
       await log.becomes(.noRoute)
-      let next = limited.operation(path: "/next")
-      limited.enqueue(next)
+      let next = limited.start("/next")
       #expect(await other.get("/").end().text == "ok" && next.state == .queued)
       next.cancel()
       #expect(await next.end().code == .cancelled)

@@ -30,10 +30,7 @@ struct OriginReachabilityTests {
         engine.onReachabilityChange { _ in }
         _ = await engine.isWatching
       }
-      let kept = await withCheckedContinuation { continuation in
-        queue.driver.perform { continuation.resume(returning: $0.origins.all.count { $0.users > 0 }) }
-      }
-      #expect(kept <= 64)
+      #expect(await queue.onLoop { $0.origins.all.count { $0.users > 0 } } <= 64)
     }
   }
 
@@ -80,9 +77,8 @@ struct OriginReachabilityTests {
     }
   }
 
-  @Test(arguments: [502, 503, 504]) func `an origin that answers for another is degraded`(status: Int)
-    async throws
-  {
+  @Test(arguments: [502, 503, 504])
+  func `an origin that answers for another is degraded`(status: Int) async throws {
     try await withEngine { engine, origin in
       let log = ReachabilityLog(of: engine)
       origin.on("/", .status(status))
@@ -219,10 +215,6 @@ struct OriginReachabilityTests {
 extension NetworkEngine {
   /// Whether the queue watches anything at all.
   var isWatching: Bool {
-    get async {
-      await withCheckedContinuation { continuation in
-        homePort.perform { core in continuation.resume(returning: core.connectivity.isWatching) }
-      }
-    }
+    get async { await homePort.onLoop { $0.connectivity.isWatching } }
   }
 }

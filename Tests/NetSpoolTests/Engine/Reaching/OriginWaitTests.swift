@@ -55,9 +55,7 @@ struct OriginWaitTests {
       #expect(await queue.snapshot.origins.isEmpty)
       origin.hold("/held")
       origin.fallback(.text("hello"))
-      let operations = (0..<20).map { _ in
-        engine.operation(path: "held").configure { $0.coalesces = false }
-      }
+      let operations = (0..<20).map { _ in engine.operation(path: "held").configure { $0.coalesces = false } }
       for operation in operations { engine.enqueue(operation) }
       #expect(await origin.waitForWaiting("/held", 16))
       let busy = try #require(await queue.snapshot.origins.first)

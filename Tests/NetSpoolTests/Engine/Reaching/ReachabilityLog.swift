@@ -11,9 +11,7 @@ final class ReachabilityLog: Sendable {
 
   private let state = Mutex(State())
 
-  init(of engine: NetworkEngine) {
-    engine.onReachabilityChange { [weak self] in self?.add($0) }
-  }
+  init(of engine: NetworkEngine) { engine.onReachabilityChange { [weak self] in self?.add($0) } }
 
   private func add(_ reachability: NetworkEngine.Reachability) {
     let ready = state.withLock { state in
@@ -45,9 +43,7 @@ extension NetworkEngine {
   func settledReachability() async -> NetworkEngine.Reachability {
     _ = reachability
     // Behind the command that began to watch.
-    await withCheckedContinuation { continuation in
-      driver.perform { _ in continuation.resume() }
-    }
+    await withCheckedContinuation { continuation in driver.perform { _ in continuation.resume() } }
     return reachability
   }
 }

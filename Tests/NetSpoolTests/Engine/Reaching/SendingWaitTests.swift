@@ -8,20 +8,10 @@ import Testing
 struct SendingWaitTests {
   private static let refused = NetworkError(.connectFailed, cause: .refused)
 
-  /// Runs on the loop thread.
-  @discardableResult
-  private func onLoop<Result: Sendable>(
-    _ engine: NetworkEngine, _ body: @escaping @Sendable (Scheduler) -> Result
-  ) async -> Result {
-    await withCheckedContinuation { continuation in
-      engine.homePort.perform { core in continuation.resume(returning: body(core)) }
-    }
-  }
-
   private func wait(
     _ engine: NetworkEngine, for url: String, after failure: NetworkError? = nil, _ latch: Latch
   ) async {
-    await onLoop(engine) { core in
+    await engine.homePort.onLoop { core in
       _ = core.connectivity.awaitSending(to: url, for: engine, after: failure) { waiters in
         Wait(.origin, in: waiters) { _ in latch.open() }
       }
@@ -31,7 +21,7 @@ struct SendingWaitTests {
   private static func idle(in waiters: WaitList) -> Wait { Wait(.origin, in: waiters) { _ in } }
 
   private func maySend(_ engine: NetworkEngine, _ url: String) async -> Bool {
-    return await onLoop(engine) { $0.connectivity.maySend(to: url, for: engine) }
+    await engine.homePort.onLoop { $0.connectivity.maySend(to: url, for: engine) }
   }
 
   @Test func `a request that may be sent is woken at once`() async throws {
@@ -75,7 +65,7 @@ struct SendingWaitTests {
   @Test func `no call that was called off is kept`() async throws {
     try await withEngine { engine, origin in
       origin.stop()
-      let isKept = await onLoop(engine) { core in
+      let isKept = await engine.homePort.onLoop { core in
         var wait = core.connectivity.awaitSending(
           to: origin.url("/"), for: engine, after: Self.refused, Self.idle)
         weak let left = wait
@@ -91,7 +81,7 @@ struct SendingWaitTests {
     try await withEngine { engine, origin in
       origin.stop()
       let (calledOff, goesOn, lastMinute) = (Latch(), Latch(), Latch())
-      await onLoop(engine) { core in
+      await engine.homePort.onLoop { core in
         let wait = core.connectivity.awaitSending(to: origin.url("/"), for: engine, after: Self.refused) {
           waiters in
           Wait(.origin, in: waiters) { _ in calledOff.open() }
@@ -102,12 +92,12 @@ struct SendingWaitTests {
       try origin.start()
       await goesOn.opened()
       // Nor who did so in the turn in which he would have been
-      await onLoop(engine) { core in
+      await engine.homePort.onLoop { core in
         core.connectivity.awaitSending(to: origin.url("/"), for: engine) { waiters in
           Wait(.origin, in: waiters) { _ in lastMinute.open() }
         }?.callOff()
       }
-      _ = await onLoop(engine) { _ in true }
+      await engine.homePort.onLoop { _ in }
       #expect(!calledOff.isOpen && !lastMinute.isOpen)
     }
   }
@@ -119,7 +109,7 @@ struct SendingWaitTests {
       await wait(engine, for: origin.url("/"), after: Self.refused, never)
       await wait(engine, for: "http://192.0.2.1:9/", after: Self.refused, never)
       #expect(
-        await onLoop(engine) { core in
+        await engine.homePort.onLoop { core in
           core.connectivity.awaitSending(to: "no URL", for: engine, Self.idle) == nil
         })
       #expect(!never.isOpen)

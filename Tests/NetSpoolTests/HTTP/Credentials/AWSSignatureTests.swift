@@ -7,8 +7,7 @@ import Testing
 struct AWSSignatureTests {
   private static let suite = AWSAccount(
     accessKey: "AKIDEXAMPLE", secretKey: Secret("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
-    region: "us-east-1",
-    service: "service")
+    region: "us-east-1", service: "service")
   private static let storage = AWSAccount(
     accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: Secret("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
     region: "us-east-1", service: "s3")

@@ -49,16 +49,14 @@ struct DigestTests {
     )
     let answer = DigestAnswer(
       challenge: challenge, user: "Mufasa", password: "Circle Of Life", method: "GET",
-      target: "/dir/index.html",
-      clientNonce: "0a4f113b")
+      target: "/dir/index.html", clientNonce: "0a4f113b")
     #expect(answer.text.contains("response=\"6629fae49393a05397450978507c4ef1\""))
   }
 
   @Test func `answers an old challenge without counter`() throws {
     let answer = DigestAnswer(
       challenge: try Self.challenge("Digest realm=\"r\", nonce=\"n\""), user: "u", password: "p",
-      method: "GET",
-      target: "/", clientNonce: "c")
+      method: "GET", target: "/", clientNonce: "c")
     let secret = Hexadecimal.text(MD5.hash(Array("u:r:p".utf8)))
     let request = Hexadecimal.text(MD5.hash(Array("GET:/".utf8)))
     let response = Hexadecimal.text(MD5.hash(Array("\(secret):n:\(request)".utf8)))

@@ -16,9 +16,7 @@ import Testing
   ]
 
   @Test(arguments: secrets + ["X-Auth-User", "Api-Key", "COOKIE", "X-CSRF-Token", "X-Hub-Signature"])
-  func `a secret is told by its words, in any spelling`(name: String) {
-    #expect(standard.isSecret(name))
-  }
+  func `a secret is told by its words, in any spelling`(name: String) { #expect(standard.isSecret(name)) }
 
   @Test(arguments: [
     "Idempotency-Key", "idempotency-key", "Cache-Key", "Surrogate-Key", "Keep-Alive", "Sec-WebSocket-Key",
@@ -26,9 +24,7 @@ import Testing
     "X-Keyboard", "Author", "Authority", "X-Passenger", "X-Monkey", "X-Obsession", "WWW-Authenticate",
     "X-RateLimit-Remaining-Tokens", "Assessment", "Forwarded", "Max-Forwards", "traceparent", "",
   ])
-  func `other fields are open`(name: String) {
-    #expect(!standard.isSecret(name))
-  }
+  func `other fields are open`(name: String) { #expect(!standard.isSecret(name)) }
 
   @Test(arguments: [
     "X-User", "X-User-Id", "X-UserID", "x-userid", "Remote-User", "X-Forwarded-User", "X-Tenant", "TenantId",
@@ -36,16 +32,12 @@ import Testing
     "X-On-Behalf-Of", "From", "X-Org-Id", "X-Act-As", "Sudo", "X-Client-Cert", "X-Member-Id", "X-Device-Id",
     "X-Workspace-Id", "X-UID", "X-Actor-Id", "X-Person",
   ])
-  func `some name a person`(name: String) {
-    #expect(standard.namesPerson(name) && !standard.isSecret(name))
-  }
+  func `some name a person`(name: String) { #expect(standard.namesPerson(name) && !standard.isSecret(name)) }
 
   @Test(arguments: [
     "User-Agent", "X-Original-User-Agent", "Accept", "X-Request-Id", "Accept-Language", "X-Userland",
   ])
-  func `other fields name no person`(name: String) {
-    #expect(!standard.namesPerson(name))
-  }
+  func `other fields name no person`(name: String) { #expect(!standard.namesPerson(name)) }
 
   @Test func `the caller knows better, secrets above all`() {
     let own = FieldMeaning(secret: ["X-Request-Id", "X-Both"], open: ["X-Sort-Key", "X-Both", "X-Tenant"])

@@ -6,16 +6,11 @@ import Testing
 /// RFC 9110 section 5.6.7.
 struct HTTPDateTests {
   static let dates: [(String, Int64)] = [
-    ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-    ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
-    ("Sun Nov  6 08:49:37 1994", 784_111_777),
-    ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-    ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
-    ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600),
-    ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800),
-    ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
-    ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800),
-    ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648),
+    ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
+    ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+    ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600),
+    ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
+    ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800), ("Tue, 19 Jan 2038 03:14:08 GMT", 2_147_483_648),
     ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),  // a leap second
     ("sun, 06 nov 1994 08:49:37 gmt", 784_111_777),
     ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),  // it was a Sunday; the date counts
@@ -42,9 +37,7 @@ struct HTTPDateTests {
     "Sun Nov  6 08:49:37 94", "Sun Nov 06x08:49:37 1994", ",", ", 06-Nov-94 08:49:37 GMT",
     "2024-02-29T00:00:00Z",
   ])
-  func `anything else is no date`(_ text: String) {
-    #expect(HTTPDate.parse(text) == nil)
-  }
+  func `anything else is no date`(_ text: String) { #expect(HTTPDate.parse(text) == nil) }
 
   @Test func `two-digit years more than fifty years ahead are past`() throws {
     let in2026 = try #require(HTTPDate.parse("Thu, 01 Jan 2026 00:00:00 GMT"))

@@ -37,9 +37,7 @@ struct ContentRangeTests {
     "bytes a-b/c",
     "bytes 0-9999999999999999999/99999999999999999999", "bytes 0-4/", "bytes /10", "bytes 0--4/10",
   ])
-  func `anything else is refused`(_ text: String) {
-    #expect(ContentRange.parse(bytes(text)) == nil)
-  }
+  func `anything else is refused`(_ text: String) { #expect(ContentRange.parse(bytes(text)) == nil) }
 }
 
 /// RFC 9110 section 8.3.1.
@@ -63,9 +61,7 @@ struct MediaTypeTests {
   }
 
   @Test(arguments: ["", "text", "/html", "text/", "te xt/html", "*", ";charset=x"])
-  func `no type and subtype is no media type`(_ text: String) {
-    #expect(MediaType(text) == nil)
-  }
+  func `no type and subtype is no media type`(_ text: String) { #expect(MediaType(text) == nil) }
 }
 
 /// What would be a second request on the wire is refused here.

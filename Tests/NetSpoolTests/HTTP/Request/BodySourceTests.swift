@@ -22,8 +22,7 @@ struct BodySourceTests {
     let rows: [(NetworkRequest.Body, String?, [UInt8])] = [
       (.bytes([1, 2], contentType: nil), nil, [1, 2]),
       (.form(parameters), "application/x-www-form-urlencoded", Array("a=b+c".utf8)),
-      (.json(Array("{}".utf8)), "application/json", Array("{}".utf8)),
-      (custom, "x/y", [1]),
+      (.json(Array("{}".utf8)), "application/json", Array("{}".utf8)), (custom, "x/y", [1]),
     ]
     for (body, type, bytes) in rows {
       let prepared = try body.prepared(with: parameters)
@@ -45,13 +44,16 @@ struct BodySourceTests {
 
 @Suite("Files as bodies")
 struct FileSourceTests {
+  private let directory: TestFolder
+
+  init() throws { directory = try TestFolder() }
+
   private func source(_ path: String) throws -> any BodySource {
     try #require(try NetworkRequest.Body.file(path, contentType: nil).prepared().makeSource {})
   }
 
   @Test(arguments: [1, 3, 10, 64])
   func `a file comes whole for every buffer size, and again after a rewind`(bufferBytes: Int) throws {
-    let directory = try TestFolder()
     let source = try source(try directory.write("f", Array(0..<10)))
     defer { source.close() }
     #expect(source.length == 10)
@@ -62,7 +64,6 @@ struct FileSourceTests {
   }
 
   @Test func `an empty file is an empty body`() throws {
-    let directory = try TestFolder()
     let source = try source(try directory.write("f", []))
     defer { source.close() }
     try source.open()
@@ -74,7 +75,6 @@ struct FileSourceTests {
   @Test(arguments: Edit.allCases)
   func `an edit between enqueue and send is found before a byte is sent`(edit: Edit) throws {
     // Given
-    let directory = try TestFolder()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
     let source = try source(path)
@@ -97,13 +97,11 @@ struct FileSourceTests {
 
   @Test(arguments: [
     (Edit.longer, NetworkError.Code.uploadLengthMismatch, "got 4, declared 3"),
-    (.shorter, .uploadLengthMismatch, "got 1, declared 3"),
-    (.sameSize, .uploadSourceFailed, "changed"),
+    (.shorter, .uploadLengthMismatch, "got 1, declared 3"), (.sameSize, .uploadSourceFailed, "changed"),
   ])
   func `an edit while it is sent holds back the last byte`(
     edit: Edit, code: NetworkError.Code, reason: String
   ) throws {
-    let directory = try TestFolder()
     let path = try directory.write("f", [1, 2, 3])
     try directory.touch("f", seconds: 1000)
     let source = try source(path)
@@ -123,7 +121,6 @@ struct FileSourceTests {
   }
 
   @Test func `missing, a directory, a FIFO: refused with the error number, without waiting`() throws {
-    let directory = try TestFolder()
     let fifo = try directory.write("fifo", [])
     try directory.replaceByFIFO("fifo")
     let rows = [
@@ -139,7 +136,6 @@ struct FileSourceTests {
   }
 
   @Test func `a FIFO or nothing in the place of the file does not hold the loop`() throws {
-    let directory = try TestFolder()
     let path = try directory.write("f", [1])
     let source = try source(path)
     defer { source.close() }
@@ -150,7 +146,6 @@ struct FileSourceTests {
   }
 
   @Test func `a closed source has no descriptor left, and reading it fails`() throws {
-    let directory = try TestFolder()
     let source = try source(try directory.write("f", [1]))
     try source.open()
     source.close()

@@ -56,9 +56,7 @@ func failure(of work: () throws -> Void) -> NetworkError? {
   do {
     try work()
     return nil
-  } catch {
-    return error as? NetworkError
-  }
+  } catch { return error as? NetworkError }
 }
 
 /// Runs a script with `sh` in a directory of its own, and answers what it printed; its standard input is empty.

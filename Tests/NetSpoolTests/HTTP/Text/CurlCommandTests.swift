@@ -95,9 +95,8 @@ struct CurlCommandTests {
         """)
   }
 
-  @Test func `sh gives curl the same bytes that the request would send, for what no argument can hold`()
-    throws
-  {
+  @Test
+  func `sh gives curl the same bytes that the request would send, for what no argument can hold`() throws {
     let directory = try TestFolder()
     let path = try directory.write("it's", [0, 1, 2])
     var multipart = Multipart()

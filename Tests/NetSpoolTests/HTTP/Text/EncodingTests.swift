@@ -8,9 +8,7 @@ struct EncodingTests {
 
   @Test(
     arguments: [
-      ([], ""),
-      ([Parameter("", "")], "="),
-      ([Parameter("a", "b"), Parameter("a", "")], "a=b&a="),
+      ([], ""), ([Parameter("", "")], "="), ([Parameter("a", "b"), Parameter("a", "")], "a=b&a="),
       ([Parameter("text", "hello world+1")], "text=hello+world%2B1"),
       ([Parameter("k=&", "~*-._'")], "k%3D%26=%7E*-._%27"),
       ([Parameter("u", "é😀\r\n\0")], "u=%C3%A9%F0%9F%98%80%0D%0A%00"),
@@ -55,9 +53,7 @@ struct EncodingTests {
     ] as [([Parameter], String)])
   func `a flat JSON object escapes what JSON must, keeps order and has each name once`(
     parameters: [Parameter], expected: String
-  ) {
-    #expect(FlatJSON.encode(parameters) == Array(expected.utf8))
-  }
+  ) { #expect(FlatJSON.encode(parameters) == Array(expected.utf8)) }
 
   @Test(arguments: [
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
@@ -73,7 +69,6 @@ struct EncodingTests {
       let group = digits << 18 | (digits + 1) << 12 | (digits + 2) << 6 | (digits + 3)
       return UInt8(truncatingIfNeeded: group >> UInt32(16 - index % 3 * 8))
     }
-    let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-    #expect(Base64.encode(bytes) == digits)
+    #expect(Base64.encode(bytes) == "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
   }
 }

@@ -62,9 +62,7 @@ struct RedactionTests {
       (#"{"password""#, #"{"password""#), (#"{"password":"#, #"{"password":"•••""#), ("\"", "\""),
       ("\"\\", "\"\\"),
     ])
-  func json(text: String, expected: String) {
-    #expect(redaction.json(text) == expected)
-  }
+  func json(text: String, expected: String) { #expect(redaction.json(text) == expected) }
 
   @Test func `no input makes it trap (seed 7)`() {
     var numbers = SplitMix64(seed: 7)
@@ -93,8 +91,7 @@ struct RedactionTests {
       multipart.addData(Array(secret.utf8), forKey: key)
       multipart.addData(Array("{\"\(key)\":\"\(secret)\"}".utf8), forKey: "j=", mimeType: "application/json")
       let bodies: [NetworkRequest.Body] = [
-        .form(["a": "1", key: secret]),
-        .json(FlatJSON.encode([Parameter(key, secret)])),
+        .form(["a": "1", key: secret]), .json(FlatJSON.encode([Parameter(key, secret)])),
         .bytes(
           Array("\(key)=\(secret)".utf8), contentType: "application/x-www-form-urlencoded; charset=utf-8"),
         .multipart(multipart),

@@ -74,9 +74,7 @@ struct URLTextTests {
   ])
   func `an absolute URL stays as written, but for spaces and non-ASCII behind the host`(
     text: String, expected: String
-  ) throws {
-    #expect(try URLText.absolute(text) == expected)
-  }
+  ) throws { #expect(try URLText.absolute(text) == expected) }
 
   @Test(arguments: [("", "empty"), ("http://h/\n", "controlByte"), ("http://h/ü\u{1B}", "controlByte")])
   func `an absolute URL with nothing, or with control bytes, is invalid`(text: String, reason: String) {
@@ -90,8 +88,7 @@ struct URLTextTests {
     ("https://h/?q=1#f", "https://h/?q=1&a=1&b=x%20%26#f"),
   ])
   func `parameters go behind the query and before the fragment`(url: String, expected: String) throws {
-    let parameters = [Parameter("a", "1"), Parameter("b", "x &")]
-    #expect(try URLText.appending(parameters, to: url) == expected)
+    #expect(try URLText.appending([Parameter("a", "1"), Parameter("b", "x &")], to: url) == expected)
     #expect(try URLText.appending([], to: url) == url)
   }
 }

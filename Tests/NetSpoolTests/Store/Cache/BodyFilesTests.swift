@@ -40,14 +40,14 @@ struct BodyFilesTests {
     #expect(try FileStatus(path: directory["bodies"]).permissions == 0o700)
     #expect(store.statistics.bytes > 2 * Self.long && store.statistics.fileBytes > 2 * Self.long)
     for (key, number) in [("short", 1), ("long", 2)] {
-      let hit = try #require(store.lookup(StoreKey(key)))
+      let hit = try #require(store.lookup(key))
       #expect(hit.bytes == pattern(number, count: hit.body.count) && hit.metadata == [UInt8(number)])
     }
     // When its metadata is replaced, then the file stays; when it is, or all are, then it goes
     store.replaceMetadata(
-      StoreKey("long"), metadata: [3], ifBodyIs: try #require(store.lookup(StoreKey("long"))).bodyID)
+      StoreKey("long"), metadata: [3], ifBodyIs: try #require(store.lookup("long")).bodyID)
     store.flush()
-    #expect(Self.names(directory) == [name] && store.lookup(StoreKey("long"))?.metadata == [3])
+    #expect(Self.names(directory) == [name] && store.lookup("long")?.metadata == [3])
     store.write("long", pattern(4, count: 2 * Self.long), metadata: [4])
     #expect(Self.names(directory).count == 1 && Self.names(directory) != [name])
     store.remove(StoreKey("long"))
@@ -103,8 +103,8 @@ struct BodyFilesTests {
     Self.put(store, 0..<10, size: 20_000)
     let long = max(room, (quota ?? 2 << 20) - room / 100)
     store.write("long", pattern(1, count: long))
-    #expect(store.lookup(StoreKey("long")).isMissing && store.statistics.dropped == 1)
-    #expect((0..<10).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: 20_000) })
+    #expect(store.lookup("long").isMissing && store.statistics.dropped == 1)
+    #expect((0..<10).allSatisfy { store.lookup("\($0)")?.bytes == pattern($0, count: 20_000) })
   }
 
   /// Of all lengths, and in any order with what the store does meanwhile.
@@ -116,7 +116,7 @@ struct BodyFilesTests {
       $0.fileBytesMax = 8 << 20
     }
     Self.put(store, 0..<50, size: size)
-    let held = try (0..<50).map { try #require(store.lookup(StoreKey("\($0)"))) }
+    let held = try (0..<50).map { try #require(store.lookup("\($0)")) }
     let body = held[7].body
     let span = body.bytes
     for round in 1...(100_000 / size + 10) { Self.put(store, round * 50..<round * 50 + 50, size: size) }
@@ -129,7 +129,7 @@ struct BodyFilesTests {
     #expect(isSpanWhole)
     let again = try directory.open()
     Self.put(again, 50..<100, size: size)
-    #expect(again.lookup(StoreKey("1"))?.bytes == pattern(51, count: size))
+    #expect(again.lookup("1")?.bytes == pattern(51, count: size))
   }
 
   @Test func `bodies are read on many threads while they are replaced`() async throws {
@@ -141,7 +141,7 @@ struct BodyFilesTests {
       for _ in 0..<8 {
         group.addTask {
           (0..<200).allSatisfy { round in
-            guard let hit = store.lookup(StoreKey("\(round % 8)")) else { return true }
+            guard let hit = store.lookup("\(round % 8)") else { return true }
             return (0..<12).contains { hit.bytes == pattern($0 * 50 + round % 8, count: hit.body.count) }
           }
         }
@@ -161,7 +161,7 @@ struct BodyFilesTests {
     var held: [StoreHit] = []
     for number in 0..<300 {
       if number % 100 == 50 { Self.put(store, 40..<41) }
-      held.append(try #require(store.lookup(StoreKey("\(number % 3)"))))
+      held.append(try #require(store.lookup("\(number % 3)")))
     }
     func starts() -> Set<UInt> {
       Set(held.map { unsafe $0.body.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) } })
@@ -175,12 +175,12 @@ struct BodyFilesTests {
     let store = try directory.open()
     Self.put(store, 0..<3)
     for name in Self.names(directory) { unsafe unlink(Self.path(name, in: directory)) }
-    #expect((0..<3).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing })
+    #expect((0..<3).allSatisfy { store.lookup("\($0)").isMissing })
     store.flush()
     #expect(store.statistics.damaged == 3 && store.statistics.entries == 0)
     #expect(store.statistics.bytes < Self.long)
     Self.put(store, 50..<53)
-    #expect(store.lookup(StoreKey("1"))?.bytes == pattern(51, count: Self.long))
+    #expect(store.lookup("1")?.bytes == pattern(51, count: Self.long))
   }
 
   /// By a process that reads it for the first time.
@@ -192,9 +192,9 @@ struct BodyFilesTests {
     let path = Self.path(try #require(Self.names(directory).first), in: directory)
     try damage.happen(to: path)
     let store = try directory.open()
-    #expect(store.lookup(StoreKey("0")).isMissing)
+    #expect(store.lookup("0").isMissing)
     Self.put(store, 50..<51)
-    #expect(store.lookup(StoreKey("0"))?.bytes == pattern(50, count: Self.long))
+    #expect(store.lookup("0")?.bytes == pattern(50, count: Self.long))
   }
 
   enum Damage: Sendable {
@@ -232,7 +232,7 @@ struct BodyFilesTests {
     }
     let store = try directory.open()
     #expect(await until { Self.names(directory) == named })
-    #expect((0..<3).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: Self.long) })
+    #expect((0..<3).allSatisfy { store.lookup("\($0)")?.bytes == pattern($0, count: Self.long) })
   }
 
   /// However long this one has had it open.
@@ -246,7 +246,7 @@ struct BodyFilesTests {
       other.flush()
     }
     #expect(Self.names(directory) == named)
-    #expect((0..<3).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: Self.long) })
+    #expect((0..<3).allSatisfy { store.lookup("\($0)")?.bytes == pattern($0, count: Self.long) })
   }
 
   @Test func `a store that begins anew has no old files`() async throws {
@@ -257,7 +257,7 @@ struct BodyFilesTests {
     let store = try directory.open()
     #expect(await until { Self.names(directory).isEmpty })
     Self.put(store, 0..<1)
-    #expect(store.lookup(StoreKey("0"))?.bytes == pattern(0, count: Self.long))
+    #expect(store.lookup("0")?.bytes == pattern(0, count: Self.long))
   }
 
   @Test func `a folder of bodies that is a symlink is refused`() throws {
@@ -282,13 +282,13 @@ struct BodyFilesTests {
     for (key, folder) in [("here", directory.path), ("elsewhere", other.path)] {
       let file = try Self.spool(bytes, times: 3, in: folder)
       store.put(StoreKey(key), namespace: "n", metadata: [], body: .spooled(file), askedAt: .max)
-      #expect(store.lookup(StoreKey(key))?.bytes == bytes + bytes + bytes)
+      #expect(store.lookup(key)?.bytes == bytes + bytes + bytes)
       store.flush()
-      #expect(store.lookup(StoreKey(key))?.bytes == bytes + bytes + bytes)
+      #expect(store.lookup(key)?.bytes == bytes + bytes + bytes)
     }
     store.close()
     let again = try directory.open()
-    for key in ["here", "elsewhere"] { #expect(again.lookup(StoreKey(key))?.bytes == bytes + bytes + bytes) }
+    for key in ["here", "elsewhere"] { #expect(again.lookup(key)?.bytes == bytes + bytes + bytes) }
   }
 
   @Test(.notSanitized(.memoryIsNoMeasure))
@@ -306,7 +306,7 @@ struct BodyFilesTests {
       }
       store.put(StoreKey("a"), namespace: "n", metadata: [], body: .spooled(file), askedAt: .max)
       store.flush()
-      guard let hit = store.lookup(StoreKey("a")) else { preconditionFailure("not stored") }
+      guard let hit = store.lookup("a") else { preconditionFailure("not stored") }
       precondition(hit.body.count == 256 << 20 && hit.body.copy(of: (255 << 20)..<(256 << 20)) == piece)
       isOver.set()
       watch.join()
@@ -320,7 +320,7 @@ struct BodyFilesTests {
       let store = try directory.open()
       BodyFilesTests.put(store, 0..<1)
       BodyFilesTests.put(store, 1..<2, size: 8_000)
-      let hits = (0..<2).compactMap { store.lookup(StoreKey("\($0)")) }
+      let hits = (0..<2).compactMap { store.lookup("\($0)") }
       let (long, short) = (pattern(0, count: BodyFilesTests.long), pattern(1, count: 8_000))
       let child = forkedInTime { hits[0].bytes == long && hits[1].bytes == short ? 0 : 1 }
       precondition(child == 0)

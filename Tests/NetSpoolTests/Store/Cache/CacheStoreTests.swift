@@ -19,19 +19,19 @@ struct CacheStoreTests {
     // When something is put into it
     #expect(store.put("a", body, metadata: [1, 2, 3]))
     // Then it is found at once
-    let hit = try #require(store.lookup(StoreKey("a")))
+    let hit = try #require(store.lookup("a"))
     #expect(hit.bytes == body && hit.metadata == [1, 2, 3])
     // And after it is written
     store.flush()
-    let written = try #require(store.lookup(StoreKey("a")))
+    let written = try #require(store.lookup("a"))
     #expect(written.bytes == body && written.metadata == [1, 2, 3] && written.bodyID == hit.bodyID)
     // And when the store is opened again, the first hit still held
     store.close()
     let again = try directory.open()
     #expect(again.opening.found == .whole)
-    let read = try #require(again.lookup(StoreKey("a")))
+    let read = try #require(again.lookup("a"))
     #expect(read.bytes == body && read.metadata == [1, 2, 3])
-    #expect(again.lookup(StoreKey("b")).isMissing)
+    #expect(again.lookup("b").isMissing)
     #expect(written.bytes == body)
   }
 
@@ -61,10 +61,10 @@ struct CacheStoreTests {
     try store.core.environment.write { _ in
       // Not while it waits to be written, for the writer that there is
       store.put("a", pattern(1, count: 5_000), metadata: [1])
-      #expect(store.lookup(StoreKey("a")).map { $0.place == nil } == true)
+      #expect(store.lookup("a").map { $0.place == nil } == true)
     }
     store.flush()
-    let found = try #require(store.lookup(StoreKey("a")))
+    let found = try #require(store.lookup("a"))
     // When it is asked for again, then it is there, and counts as a hit
     let hits = store.statistics.hits
     let place = try #require(found.place)
@@ -79,7 +79,7 @@ struct CacheStoreTests {
     for waiting in [false, true] { #expect(place.copyBody(waiting: waiting) == nil) }
     #expect([found.body, nil].allSatisfy { store.lookup(StoreKey("a"), again: place, $0) == nil })
     // And not while a change of it waits
-    let newPlace = try #require(store.lookup(StoreKey("a"))?.place)
+    let newPlace = try #require(store.lookup("a")?.place)
     store.remove(StoreKey("a"))
     #expect([found.body, nil].allSatisfy { store.lookup(StoreKey("a"), again: newPlace, $0) == nil })
     #expect(found.bytes == pattern(1, count: 5_000) && found.metadata == [1], "what was found stays")
@@ -91,9 +91,8 @@ struct CacheStoreTests {
     let (ours, other) = (StoreKey("a").digest.first, StoreKey("b").digest.first)
     let changes: [() -> Void] = [
       { store.put("a", [1]) },
-      { store.replaceMetadata(StoreKey("a"), metadata: [1], ifBodyIs: store.lookup(StoreKey("a"))!.bodyID) },
-      { store.remove(StoreKey("a")) },
-      { store.removeResource(ours) },
+      { store.replaceMetadata(StoreKey("a"), metadata: [1], ifBodyIs: store.lookup("a")!.bodyID) },
+      { store.remove(StoreKey("a")) }, { store.removeResource(ours) },
     ]
     // When one is changed, then what is known of it does not count any more, on the disk or not, and of the other it does
     for change in changes {
@@ -138,14 +137,14 @@ struct CacheStoreTests {
     store.flush()
     #expect(store.lookup(key)?.metadata == [2])
     store.replaceMetadata(StoreKey("missing"), metadata: [9], ifBodyIs: old)
-    #expect(store.lookup(StoreKey("missing")).isMissing)
+    #expect(store.lookup("missing").isMissing)
   }
 
   @Test func `what is too large is dropped and takes its predecessor along`() throws {
     let store = try directory.open { $0.bodyBytesMax = 10_000 }
     store.put("a", [1])
     #expect(!store.put("a", [UInt8](repeating: 0, count: 10_001)))
-    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(store.lookup("a").isMissing)
     #expect(store.statistics.dropped == 1)
   }
 
@@ -158,14 +157,14 @@ struct CacheStoreTests {
     let second = try CacheStore.open(CacheStoreSettings(directory: link.path + "/there"))
     // Then both see the same, before any commit
     first.put("a", [1])
-    #expect(second.lookup(StoreKey("a"))?.bytes == [1])
+    #expect(second.lookup("a")?.bytes == [1])
     // And one may close without the other
     first.close()
-    #expect(first.lookup(StoreKey("a")).isMissing)
-    #expect(second.lookup(StoreKey("a"))?.bytes == [1])
+    #expect(first.lookup("a").isMissing)
+    #expect(second.lookup("a")?.bytes == [1])
     second.close()
     second.close()
-    #expect(try directory.open().lookup(StoreKey("a"))?.bytes == [1])
+    #expect(try directory.open().lookup("a")?.bytes == [1])
   }
 
   @Test func `what is put faster than it is written is dropped and counted`() throws {
@@ -173,14 +172,12 @@ struct CacheStoreTests {
     // Given more than the store takes at once
     let body = pattern(1, count: 1 << 20)
     var isAccepted: [Bool] = []
-    for number in 0..<200 {
-      isAccepted.append(store.put("\(number)", body))
-    }
+    for number in 0..<200 { isAccepted.append(store.put("\(number)", body)) }
     // Then what was accepted is there, and the rest counted
     store.flush()
     #expect(store.statistics.pendingBytes == 0)
     #expect(store.statistics.dropped == isAccepted.filter { !$0 }.count)
-    let found = (0..<200).map { !store.lookup(StoreKey("\($0)")).isMissing }
+    let found = (0..<200).map { !store.lookup("\($0)").isMissing }
     #expect(zip(found, isAccepted).allSatisfy { !$0 || $1 })
   }
 

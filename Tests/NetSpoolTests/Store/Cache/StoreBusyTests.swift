@@ -47,8 +47,8 @@ struct StoreBusyTests {
       // Given puts that cannot be written
       store.write("meanwhile", [2])
       // Then lookups go on, and it is said why
-      #expect(store.lookup(StoreKey("before"))?.bytes == [1])
-      #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
+      #expect(store.lookup("before")?.bytes == [1])
+      #expect(store.lookup("meanwhile")?.bytes == [2])
       #expect(store.statistics.state == .busy && store.statistics.puts == 1)
       // And what is too much is dropped, and nobody waits
       for number in 0..<100 { store.put("\(number)", pattern(number, count: 1 << 20)) }
@@ -57,7 +57,7 @@ struct StoreBusyTests {
     // When it is let go, it is written
     _ = await until { store.statistics.pendingBytes == 0 }
     #expect(store.statistics.pendingBytes == 0 && store.statistics.state == .open)
-    #expect(store.lookup(StoreKey("meanwhile"))?.bytes == [2])
+    #expect(store.lookup("meanwhile")?.bytes == [2])
   }
 
   @Test func `has what callers wait for written as soon as it is let go`() async throws {
@@ -118,7 +118,7 @@ struct StoreBusyTests {
       #expect(start.duration(to: .now) >= .seconds(5) && store.removals == 2)
       // And what comes later is found
       store.put("a later", [3], namespace: "a")
-      #expect(store.lookup(StoreKey("a later"))?.bytes == [3])
+      #expect(store.lookup("a later")?.bytes == [3])
       #expect(keys("a").allSatisfy { store.lookup($0).isMissing })
     }
     // When it is let go, others do not find it either
@@ -144,12 +144,12 @@ struct StoreBusyTests {
           }
         }
         #expect(await until { store.removals == 100 })
-        #expect((0..<200).allSatisfy { store.lookup(StoreKey("\($0)")).isMissing })
-        #expect(!store.lookup(StoreKey("kept")).isMissing)
+        #expect((0..<200).allSatisfy { store.lookup("\($0)").isMissing })
+        #expect(!store.lookup("kept").isMissing)
       }
     }
     #expect(await until { store.removals == 0 })
-    #expect((0..<200).allSatisfy { !store.lookup(StoreKey("\($0)")).isMissing })
+    #expect((0..<200).allSatisfy { !store.lookup("\($0)").isMissing })
   }
 
   @Test func `keeps no other process from opening and closing`() async throws {

@@ -17,15 +17,15 @@ struct StoreEvictionTests {
     var store = try directory.open(change)
     for number in 0..<80 { store.put("\(number)", Self.body) }
     store.flush()
-    #expect(!store.lookup(StoreKey("0")).isMissing)
+    #expect(!store.lookup("0").isMissing)
     store.close()
     // When room must be made after the reopening
     store = try directory.open(change)
     for number in 100..<160 { store.put("\(number)", Self.body) }
     store.flush()
     // Then the second oldest went before it
-    #expect(!store.lookup(StoreKey("0")).isMissing)
-    #expect(store.lookup(StoreKey("1")).isMissing)
+    #expect(!store.lookup("0").isMissing)
+    #expect(store.lookup("1").isMissing)
   }
 
   @Test func `a quota binds its namespace only`() throws {
@@ -36,9 +36,9 @@ struct StoreEvictionTests {
       store.put("l\(number)", Self.body, namespace: "large")
     }
     store.flush()
-    let small = (0..<100).filter { !store.lookup(StoreKey("s\($0)")).isMissing }
+    let small = (0..<100).filter { !store.lookup("s\($0)").isMissing }
     #expect((20...24).contains(small.count) && small.last == 99 && small == Array(small[0]..<100))
-    #expect((0..<100).allSatisfy { !store.lookup(StoreKey("l\($0)")).isMissing })
+    #expect((0..<100).allSatisfy { !store.lookup("l\($0)").isMissing })
   }
 
   @Test(arguments: [nil, 0, 1, 200_000, Int.max - 1])

@@ -17,12 +17,12 @@ struct StoreFullDiskTests {
       store.flush()
       // Then nothing found is wrong
       for number in 0..<100 {
-        if let hit = store.lookup(StoreKey("\(number)")) { #expect(hit.bytes == bodies[number]) }
+        if let hit = store.lookup("\(number)") { #expect(hit.bytes == bodies[number]) }
       }
       // And once there is room again, it takes puts again
       store.removeAll(namespace: "n")
       store.write("after", pattern(round, count: 5_000))
-      #expect(store.lookup(StoreKey("after"))?.bytes == pattern(round, count: 5_000))
+      #expect(store.lookup("after")?.bytes == pattern(round, count: 5_000))
     }
     #expect(store.statistics.dropped + store.statistics.evictions > 0 && store.statistics.damaged == 0)
   }
@@ -40,7 +40,7 @@ struct StoreFullDiskTests {
       }
     }
     // Then the newest are there, and hardly any was dropped
-    let found = (0..<20).count { store.lookup(StoreKey("5 \($0 + 20)"))?.bytes == bodies[$0 + 20] }
+    let found = (0..<20).count { store.lookup("5 \($0 + 20)")?.bytes == bodies[$0 + 20] }
     #expect(found >= 18 && store.statistics.dropped <= 12, "\(found) found, \(store.statistics)")
     #expect(store.statistics.damaged == 0)
   }
@@ -64,9 +64,7 @@ struct StoreFullDiskTests {
     }
     store.flush()
     // Then old ones have gone and new ones are there, but for some that are long and find no place in one piece
-    let found = (count..<2 * count).count {
-      store.lookup(StoreKey("\($0)"))?.bytes == pattern($0, count: bytes)
-    }
+    let found = (count..<2 * count).count { store.lookup("\($0)")?.bytes == pattern($0, count: bytes) }
     #expect(found > 0 && store.statistics.dropped <= count / 4, "\(found) found, \(store.statistics)")
     #expect(store.statistics.damaged == 0)
   }
@@ -77,7 +75,7 @@ struct StoreFullDiskTests {
     let store = try disk.directory.open()
     let bodies = (0..<4).map { pattern($0, count: 1_500_000) }
     putAtOnce(bodies, into: store)
-    #expect(store.lookup(StoreKey("new 3"))?.bytes == bodies[3] && store.statistics.dropped <= 1)
+    #expect(store.lookup("new 3")?.bytes == bodies[3] && store.statistics.dropped <= 1)
   }
 
   /// In one batch: the thread that writes is kept meanwhile.
@@ -101,8 +99,8 @@ struct StoreFullDiskTests {
     for number in 0..<20 { store.put("\(number)", bodies[number]) }
     store.flush()
     store.write("long", pattern(1, count: 6 << 20))
-    #expect(store.lookup(StoreKey("long")).isMissing && store.statistics.dropped == 1)
-    #expect((0..<20).allSatisfy { store.lookup(StoreKey("\($0)"))?.bytes == bodies[$0] })
+    #expect(store.lookup("long").isMissing && store.statistics.dropped == 1)
+    #expect((0..<20).allSatisfy { store.lookup("\($0)")?.bytes == bodies[$0] })
   }
 
   /// LMDB writes to its table of readers through a map: without blocks behind it that is SIGBUS.
@@ -111,8 +109,7 @@ struct StoreFullDiskTests {
     let disk = try #require(TinyDisk(mebibytes: 4))
     try disk.fill(leaving: pages)
     do {
-      let store = try CacheStore.open(CacheStoreSettings(directory: disk.directory["store"]))
-      _ = store.lookup(StoreKey("x"))
+      _ = try CacheStore.open(CacheStoreSettings(directory: disk.directory["store"])).lookup("x")
     } catch {
       #expect(error.code == .storageFull, "\(error)")
       #expect(pages < 64)
@@ -130,15 +127,14 @@ struct StoreFullDiskTests {
     try disk.fill()
     for number in 0..<30 { store.put("\(number)", pattern(number, count: 100_000)) }
     store.flush()
-    #expect(
-      store.lookup(StoreKey("before"))?.bytes ?? pattern(1, count: 200_000) == pattern(1, count: 200_000))
+    #expect(store.lookup("before")?.bytes ?? pattern(1, count: 200_000) == pattern(1, count: 200_000))
     // When there is room again
     try disk.empty()
     // Then what waits is written without anybody asking, and puts are taken
     #expect(await until { store.statistics.pendingBytes == 0 && store.statistics.state == .open })
     #expect(store.put("after", pattern(2, count: 100_000)))
     store.flush()
-    #expect(store.lookup(StoreKey("after"))?.bytes == pattern(2, count: 100_000))
+    #expect(store.lookup("after")?.bytes == pattern(2, count: 100_000))
   }
 
   @Test(.enabled(if: TinyDisk.isPossible))

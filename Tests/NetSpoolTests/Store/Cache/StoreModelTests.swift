@@ -12,9 +12,8 @@ struct StoreModelTests {
     var body: [UInt8]
   }
 
-  @Test(arguments: 1...(LongRun.isOn ? 200 : 3)) func `it does what a dictionary does`(seed: Int)
-    throws
-  {
+  @Test(arguments: 1...(LongRun.isOn ? 200 : 3))
+  func `it does what a dictionary does`(seed: Int) throws {
     var random = SplitMix64(seed: UInt64(seed))
     let directory = try TestFolder(in: TestFiles.fast)
     // With some of them, removals are never finished at once.
@@ -82,7 +81,7 @@ struct StoreModelTests {
     for _ in 0..<5_000 where store.statistics.entries != model.count { usleep(1_000) }
     #expect(store.statistics.entries == model.count, "seed \(seed)")
     for (name, value) in model {
-      let hit = store.lookup(StoreKey(name))
+      let hit = store.lookup(name)
       #expect(hit?.bytes == value.body && hit?.metadata == value.metadata, "seed \(seed) \(name)")
     }
   }
@@ -97,7 +96,7 @@ struct StoreModelTests {
         group.addTask {
           (0..<2_000).count { round in
             let number = (round * 7 + worker) % 64
-            return store.lookup(StoreKey("\(number)"))?.bytes != bodies[number]
+            return store.lookup("\(number)")?.bytes != bodies[number]
           }
         }
       }
@@ -117,7 +116,7 @@ struct StoreModelTests {
     let store = try directory.open()
     let (removed, acknowledge) = AsyncStream<Int>.makeStream()
     async let late = removed.reduce(into: 0) { late, number in
-      if !store.lookup(StoreKey("\(number)")).isMissing { late += 1 }
+      if !store.lookup("\(number)").isMissing { late += 1 }
     }
     for number in 0..<500 {
       store.put("\(number)", [1])

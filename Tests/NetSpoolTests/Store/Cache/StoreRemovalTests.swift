@@ -79,7 +79,7 @@ import Testing
     #expect(try writer.remove(namespace: "n", pattern: Array("x/".utf8)).left != nil)
     // Then what is put now is found
     store.write("x/3", [9])
-    #expect(store.lookup(StoreKey("x/3"))?.bytes == [9])
+    #expect(store.lookup("x/3")?.bytes == [9])
     #expect(keys.allSatisfy { store.lookup($0).isMissing })
   }
 
@@ -87,7 +87,7 @@ import Testing
     let store = try folder.open { $0.removedAtOnce = 2 }
     for number in 0..<600 { store.put("\(number % 20)/\(number)", []) }
     for place in 0..<19 { store.removeAll(namespace: "n", matching: Array("\(place)/".utf8)) }
-    #expect((0..<600).allSatisfy { store.lookup(StoreKey("\($0 % 20)/\($0)")).isMissing == ($0 % 20 != 19) })
+    #expect((0..<600).allSatisfy { store.lookup("\($0 % 20)/\($0)").isMissing == ($0 % 20 != 19) })
     #expect(await until { store.statistics.entries == 30 })
   }
 

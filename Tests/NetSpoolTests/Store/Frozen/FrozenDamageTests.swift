@@ -72,9 +72,7 @@ struct FrozenDamageTests {
     _ = try store.accept("one", body: Array(text.utf8))
     _ = try store.accept("two")
     store.close()
-    store = try reopened(directory) { bytes in
-      bytes[try place(of: "pages of its own", in: bytes)] ^= 1
-    }
+    store = try reopened(directory) { bytes in bytes[try place(of: "pages of its own", in: bytes)] ^= 1 }
     #expect(store.write([.attempt(1, payload: [])])[0].failure?.code == .storeCorrupt)
     #expect(try store.write(.attempt(2, payload: [])).body == Array("two".utf8))
     // It can be made a dead letter with what is left of it
@@ -150,7 +148,6 @@ struct FrozenDamageTests {
 
   @Test(arguments: judged)
   func `errors are judged`(expected: FrozenTrouble, number: Int32, freeBytes: Int) {
-    let trouble = FrozenTrouble(StoreError(number: number), freeBytes: freeBytes)
-    #expect(trouble == expected)
+    #expect(FrozenTrouble(StoreError(number: number), freeBytes: freeBytes) == expected)
   }
 }

@@ -29,9 +29,7 @@ extension FrozenStore {
   }
 
   @discardableResult
-  func write(_ change: FrozenChange) throws -> FrozenReceipt {
-    try #require(write([change]).first).get()
-  }
+  func write(_ change: FrozenChange) throws -> FrozenReceipt { try #require(write([change]).first).get() }
 
   func accept(_ text: String, lane: String = "a", dedupe: String? = nil, body: [UInt8]? = nil) throws
     -> UInt64

@@ -15,8 +15,7 @@ struct FrozenStoreTests {
   /// A program that lists a million requests must not stop those who send them.
   @Test func `a long look keeps no other from reading`() throws {
     let store = try directory.openFrozen()
-    let rows = (1...1_500).map { FrozenChange.accept(.sample("payload \($0)"), body: []) }
-    _ = store.write(rows)
+    _ = store.write((1...1_500).map { FrozenChange.accept(.sample("payload \($0)"), body: []) })
     let reader = DispatchQueue(label: "tests.reader")
     var seen: [UInt64] = []
     try store.scan { number, _, _ in
@@ -56,8 +55,7 @@ struct FrozenStoreTests {
     let number = try store.accept("one")
     try store.write(.deadLetter(number, .sample("dead"), keepsBody: false))
     #expect(try FrozenTablesSeen(store).remains.isEmpty)
-    let result = store.write([.revive(number, .sample("again"))]).first
-    #expect(throws: NetworkError.self) { try result?.get() }
+    #expect(throws: NetworkError.self) { try store.write([.revive(number, .sample("again"))]).first?.get() }
     try store.write(.discard(number))
     #expect(try store.endings(.deadLetters).isEmpty)
   }
@@ -131,8 +129,7 @@ struct FrozenStoreTests {
   }
 
   private static func changeFile(
-    _ directory: TestFolder, layout: UInt32,
-    _ change: (inout WriteTransaction) throws(StoreError) -> Void
+    _ directory: TestFolder, layout: UInt32, _ change: (inout WriteTransaction) throws(StoreError) -> Void
   ) throws {
     var settings = EnvironmentSettings(
       directory: directory.path, layout: layout, isDisposable: false, isExclusive: true)
@@ -149,9 +146,7 @@ struct FrozenStoreTests {
     for change: FrozenChange in [
       .attempt(7, payload: []), .postpone(7, payload: []), .finish(7, .sample("x")),
       .deadLetter(7, .sample("x"), keepsBody: true),
-    ] {
-      #expect(store.write([change]).first?.failure?.code == .storeCorrupt)
-    }
+    ] { #expect(store.write([change]).first?.failure?.code == .storeCorrupt) }
   }
 
   @Test func `there is a limit of requests`() throws {
@@ -225,8 +220,7 @@ struct FrozenStoreTests {
     }
     try store.write(.sweep(nowWall: now))
     // The five oldest by number are too many, and those of the rest that are older than a week too old
-    let left = try store.endings(.outcomes).map { (now - $0.ending.endedWall) / day }
-    #expect(left == [5, 6, 7])
+    #expect(try store.endings(.outcomes).map { (now - $0.ending.endedWall) / day } == [5, 6, 7])
     #expect(try store.endings(.deadLetters).count == 3)
     #expect(store.statistics.dropped == 14)
     let seen = try FrozenTablesSeen(store)
@@ -238,8 +232,7 @@ struct FrozenStoreTests {
     let count = 4_500
     store.write((0..<count).map { _ in .accept(.sample("dead"), body: []) })
     let now = WallClock.microseconds
-    store.write(
-      try store.numbers.map { .deadLetter($0, .sample("x", at: now), keepsBody: true) })
+    store.write(try store.numbers.map { .deadLetter($0, .sample("x", at: now), keepsBody: true) })
     var journal = FrozenJournal(store)
     // As often as it is due at once: the next one would be in an hour
     for _ in 0..<10 where journal.due <= MonotonicClock.now { _ = journal.write() }
@@ -268,9 +261,7 @@ struct FrozenStoreTests {
       do throws(NetworkError) {
         _ = try FrozenStore.open(FrozenStoreSettings(directory: path))
         exit(1)
-      } catch {
-        precondition(error.code == .storeInUse && error.reason == "\(parent)", "\(error)")
-      }
+      } catch { precondition(error.code == .storeInUse && error.reason == "\(parent)", "\(error)") }
     }
     _ = try store.accept("still there")
   }

@@ -47,7 +47,7 @@ struct StoreDamageTests {
       }
       store.flush()
       expectNoWrongByte(store, comment)
-      let isFound = store.lookup(StoreKey("new \(start)"))?.bytes == pattern(start, count: 6_000)
+      let isFound = store.lookup("new \(start)")?.bytes == pattern(start, count: 6_000)
       #expect(isFound, "\(comment) \(store.opening.found) \(store.statistics)")
       store.close()
     }
@@ -123,7 +123,7 @@ struct StoreDamageTests {
     again.removeAll(namespace: "n")
     // Then the store goes on
     again.write("new", [1])
-    #expect(again.lookup(StoreKey("new"))?.bytes == [1])
+    #expect(again.lookup("new")?.bytes == [1])
     #expect((0..<40).allSatisfy { again.lookup(Self.key($0)).isMissing })
     #expect(await until { again.statistics.entries == 1 })
   }
@@ -144,7 +144,7 @@ struct StoreDamageTests {
     // When it is looked for, it is a miss, and gone
     let again = try directory.open()
     #expect(again.opening.found == .whole)
-    #expect(again.lookup(StoreKey("a")).isMissing)
+    #expect(again.lookup("a").isMissing)
     #expect(again.statistics.damaged == 1)
     again.flush()
     #expect(again.statistics.entries == 0)

@@ -43,9 +43,8 @@ struct StoreEnvironmentTests {
     return bytes.byte(at: 0)
   }
 
-  @Test(arguments: [false, true]) func `what is committed stays and what throws does not`(isDisposable: Bool)
-    throws
-  {
+  @Test(arguments: [false, true])
+  func `what is committed stays and what throws does not`(isDisposable: Bool) throws {
     var environment = try open(directory, isDisposable: isDisposable)
     try put(2, [2], in: environment)
     try put(1, [1, 1], in: environment)
@@ -66,9 +65,8 @@ struct StoreEnvironmentTests {
   }
 
   /// Pages that a transaction takes and lets go are never written, yet the commit counts them.
-  @Test(arguments: [false, true]) func `a file is as long as its newest commit says`(isDisposable: Bool)
-    throws
-  {
+  @Test(arguments: [false, true])
+  func `a file is as long as its newest commit says`(isDisposable: Bool) throws {
     var environment = try open(directory, isDisposable: isDisposable)
     try put(1, [1], in: environment)
     // When the last pages of a commit are free ones
@@ -120,9 +118,7 @@ struct StoreEnvironmentTests {
             EnvironmentSettings(
               directory: path, layout: 1, isDisposable: false, isExclusive: isExclusive, mapBytes: 1 << 30))
           preconditionFailure("opened twice")
-        } catch {
-          precondition(error.code == .storeInUse && UInt32(error.reason ?? "") != nil)
-        }
+        } catch { precondition(error.code == .storeInUse && UInt32(error.reason ?? "") != nil) }
       }
     }
     environment.drop()

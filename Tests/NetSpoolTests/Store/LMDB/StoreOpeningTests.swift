@@ -14,9 +14,7 @@ struct StoreOpeningTests {
     do {
       _ = try directory.open()
       return nil
-    } catch {
-      return error as? NetworkError
-    }
+    } catch { return error as? NetworkError }
   }
 
   private func filled() throws -> TestFolder {
@@ -35,8 +33,7 @@ struct StoreOpeningTests {
   @Test func `a missing directory is made for its owner only`() throws {
     let parent = try TestFolder(in: TestFiles.fast)
     let path = parent.path + "/a/b/c"
-    let store = try CacheStore.open(CacheStoreSettings(directory: path))
-    #expect(store.opening.found == .nothing)
+    #expect(try CacheStore.open(CacheStoreSettings(directory: path)).opening.found == .nothing)
     #expect([parent.path + "/a", parent.path + "/a/b", path].map(mode) == [0o700, 0o700, 0o700])
     #expect(["data.mdb", "lock.mdb", "stamp"].map { mode(path + "/" + $0) } == [0o600, 0o600, 0o600])
   }
@@ -46,7 +43,7 @@ struct StoreOpeningTests {
     try directory.write("data.mdb", bytes)
     let store = try directory.open()
     store.write("a", [1])
-    #expect(store.lookup(StoreKey("a"))?.bytes == [1])
+    #expect(store.lookup("a")?.bytes == [1])
     let moved = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
     #expect(moved.count == (bytes.isEmpty ? 0 : 1))
     if let name = moved.first { #expect(try directory.read(name) == bytes) }
@@ -87,9 +84,8 @@ struct StoreOpeningTests {
     }
   }
 
-  @Test(arguments: [mode_t(0o770), 0o702, 0o777]) func `a directory others may write to is refused`(
-    mode: mode_t
-  ) throws {
+  @Test(arguments: [mode_t(0o770), 0o702, 0o777])
+  func `a directory others may write to is refused`(mode: mode_t) throws {
     unsafe chmod(directory.path, mode)
     #expect(failure(directory)?.reason == "permissions")
   }
@@ -104,7 +100,7 @@ struct StoreOpeningTests {
     let directory = try filled()
     unsafe chmod(directory.dataPath, 0)
     if geteuid() == 0 {
-      #expect(try !directory.open().lookup(StoreKey("a")).isMissing)
+      #expect(try !directory.open().lookup("a").isMissing)
       #expect(mode(directory.dataPath) == 0o600)
     } else {
       #expect(failure(directory)?.reason == "permissions")
@@ -146,7 +142,7 @@ struct StoreOpeningTests {
     try directory.write("stamp", stamp)
     let store = try directory.open()
     #expect(store.opening.found == .outdated)
-    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(store.lookup("a").isMissing)
     #expect(directory.names == ["bodies", "data.mdb", "lock.mdb", "stamp", "writer"])
   }
 
@@ -158,7 +154,7 @@ struct StoreOpeningTests {
     guard case .damaged(_, "no stamp") = store.opening.found else {
       throw PartFailure("\(store.opening.found)")
     }
-    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(store.lookup("a").isMissing)
   }
 
   @Test func `an opening that never ended is not trusted`() throws {
@@ -174,19 +170,18 @@ struct StoreOpeningTests {
       Issue.record("\(store.opening.found)")
       return
     }
-    #expect(store.lookup(StoreKey("a")).isMissing)
+    #expect(store.lookup("a").isMissing)
   }
 
-  @Test(arguments: [0, 7, 63, 64, 65]) func `a damaged stamp costs the store and nothing else`(count: Int)
-    throws
-  {
+  @Test(arguments: [0, 7, 63, 64, 65])
+  func `a damaged stamp costs the store and nothing else`(count: Int) throws {
     let directory = try filled()
     let stamp = try directory.read("stamp") + [1]
     try directory.write("stamp", stamp.prefix(count).map { $0 ^ (count == 64 ? 1 : 0) })
     let store = try directory.open()
     store.put("b", [2])
     store.close()
-    #expect(try directory.open().lookup(StoreKey("b"))?.bytes == [2])
+    #expect(try directory.open().lookup("b")?.bytes == [2])
   }
 
   @Test(arguments: [nil, [], pattern(1, count: 100), pattern(2, count: 100_000)])
@@ -199,7 +194,7 @@ struct StoreOpeningTests {
     }
     let store = try directory.open()
     #expect(store.opening.found == .whole)
-    #expect(!store.lookup(StoreKey("a")).isMissing)
+    #expect(!store.lookup("a").isMissing)
   }
 
   @Test func `no descriptor reaches a program started meanwhile`() throws {

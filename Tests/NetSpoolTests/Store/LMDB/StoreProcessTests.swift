@@ -17,9 +17,7 @@ struct StoreProcessTests {
       if round % 10 == 0 { store.remove(StoreKey("\((round + 100) % 200 * 2 + part)")) }
       if round % 25 == 0 { store.flush() }
       let other = round % 200 * 2 + 1 - part
-      if let hit = store.lookup(StoreKey("\(other)")) {
-        precondition(hit.bytes == body(other), "wrong bytes")
-      }
+      if let hit = store.lookup("\(other)") { precondition(hit.bytes == body(other), "wrong bytes") }
     }
     store.flush()
     precondition(store.statistics.damaged == 0, "damage")
@@ -35,17 +33,17 @@ struct StoreProcessTests {
     async let child = #expect(processExitsWith: .success) { [path = path as String] in
       try StoreProcessTests.work(path, part: 0, rounds: 600)
       let store = try CacheStore.open(CacheStoreSettings(directory: path))
-      precondition(!store.lookup(StoreKey("ours")).isMissing, "not seen")
+      precondition(!store.lookup("ours").isMissing, "not seen")
       store.put("theirs", [2])
       store.close()
     }
     try Self.work(path, part: 1, rounds: 600)
     _ = await child
     // Then each sees what the other has committed
-    #expect(store.lookup(StoreKey("theirs"))?.bytes == [2])
+    #expect(store.lookup("theirs")?.bytes == [2])
     #expect(store.statistics.damaged == 0)
     for number in 0..<400 {
-      if let hit = store.lookup(StoreKey("\(number)")) { #expect(hit.bytes == Self.body(number)) }
+      if let hit = store.lookup("\(number)") { #expect(hit.bytes == Self.body(number)) }
     }
   }
 
@@ -66,12 +64,12 @@ struct StoreProcessTests {
     // Then what it had committed is there, nothing is wrong, and writing goes on
     let left = try store ?? directory.open()
     if store == nil { #expect(left.opening.found == .whole) }
-    for number in 0..<100 { #expect(left.lookup(StoreKey("early \(number)"))?.bytes == Self.body(number)) }
+    for number in 0..<100 { #expect(left.lookup("early \(number)")?.bytes == Self.body(number)) }
     for number in 0..<300 {
-      if let hit = left.lookup(StoreKey("\(number)")) { #expect(hit.bytes == Self.body(number)) }
+      if let hit = left.lookup("\(number)") { #expect(hit.bytes == Self.body(number)) }
     }
     left.write("after", [1])
-    #expect(left.lookup(StoreKey("after"))?.bytes == [1])
+    #expect(left.lookup("after")?.bytes == [1])
     #expect(left.statistics.damaged == 0)
   }
 
@@ -80,16 +78,16 @@ struct StoreProcessTests {
       let directory = try TestFolder()
       let store = try directory.open()
       store.write("a", [1])
-      precondition(!store.lookup(StoreKey("a")).isMissing)
+      precondition(!store.lookup("a").isMissing)
       let child = forkedInTime {
-        let found = !store.lookup(StoreKey("a")).isMissing
+        let found = !store.lookup("a").isMissing
         let accepted = store.put("b", [1])
         store.remove(StoreKey("a"))
         store.flush()
         return found || accepted ? 1 : 0
       }
       precondition(child == 0)
-      precondition(!store.lookup(StoreKey("a")).isMissing)
+      precondition(!store.lookup("a").isMissing)
       store.write("c", [1])
       precondition(store.statistics.entries == 2)
     }
@@ -112,9 +110,7 @@ struct StoreProcessTests {
       do throws(NetworkError) {
         _ = try CacheStore.open(CacheStoreSettings(directory: directory.path))
         preconditionFailure("opened")
-      } catch {
-        precondition(error.code == .storageFull && error.underlying == .errno(EFBIG), "\(error)")
-      }
+      } catch { precondition(error.code == .storageFull && error.underlying == .errno(EFBIG), "\(error)") }
     }
   }
 
@@ -137,13 +133,13 @@ struct StoreProcessTests {
     let statistics = store.statistics
     precondition(statistics.entries > 10, "\(statistics)")
     precondition(statistics.dropped + statistics.evictions == 500 - statistics.entries, "\(statistics)")
-    precondition((0..<500).count { !store.lookup(StoreKey("\($0)")).isMissing } == statistics.entries)
+    precondition((0..<500).count { !store.lookup("\($0)").isMissing } == statistics.entries)
     for number in 0..<500 {
-      if let hit = store.lookup(StoreKey("\(number)")) { precondition(hit.bytes == body(number)) }
+      if let hit = store.lookup("\(number)") { precondition(hit.bytes == body(number)) }
     }
     store.removeAll(namespace: "n")
     store.write("late", [1])
-    precondition(store.lookup(StoreKey("late"))?.bytes == [1], "late is missing")
+    precondition(store.lookup("late")?.bytes == [1], "late is missing")
   }
 
   @Test(.notSanitized(.memoryIsNoMeasure))
@@ -154,7 +150,7 @@ struct StoreProcessTests {
       precondition(unsafe setrlimit(CInt(RLIMIT_AS.rawValue), &limit) == 0)
       let store = try directory.open()
       store.write("a", [1])
-      precondition(store.lookup(StoreKey("a"))?.bytes == [1])
+      precondition(store.lookup("a")?.bytes == [1])
     }
   }
 }

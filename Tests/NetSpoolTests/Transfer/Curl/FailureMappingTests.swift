@@ -32,8 +32,7 @@ struct FailureMappingTests {
   }
 
   @Test(arguments: [
-    Row(curl: 3, code: .invalidURL),
-    Row(curl: 6, code: .resolveFailed, reason: "notFound"),
+    Row(curl: 3, code: .invalidURL), Row(curl: 6, code: .resolveFailed, reason: "notFound"),
     Row(curl: 5, code: .proxyFailed, reason: "connect"),
     Row(curl: 7, code: .connectFailed, reason: "refused", errno: ECONNREFUSED),
     Row(curl: 7, code: .connectFailed, reason: "unreachable", errno: ENETUNREACH),

@@ -17,9 +17,7 @@ struct PlainURLTests {
     "http://a/./b", "http://a/../b", "http://a/b/.", "http://a/\"", "http://a/\\b", "http://a/{b}",
     "http://a/\u{7F}", "http://a?b", "http://a?b/c", "http://a#b/", "http://u@a/b", "http://a\\b/c",
     "http://a/" + String(repeating: "b", count: 8192),
-  ]) func `whatever needs care goes the long way`(url: String) {
-    #expect(PlainURL.originLength(url) == nil)
-  }
+  ]) func `whatever needs care goes the long way`(url: String) { #expect(PlainURL.originLength(url) == nil) }
 
   @Test(arguments: [
     ("http://a/b", true), ("http://a/", true), ("http://a", false), ("http://ab/c", false),
@@ -30,9 +28,8 @@ struct PlainURLTests {
     #expect(PlainURL.goesOn(url, from: "http://a") == goesOn)
   }
 
-  @Test(arguments: ["http://a.example:8080", "https://abcdefgh", "http://a"]) func `every byte of it counts`(
-    origin: String
-  ) {
+  @Test(arguments: ["http://a.example:8080", "https://abcdefgh", "http://a"])
+  func `every byte of it counts`(origin: String) {
     #expect(PlainURL.goesOn(origin + "/b", from: origin))
     for index in origin.utf8.indices {
       let other = "\(origin[..<index])~\(origin[origin.utf8.index(after: index)...])"

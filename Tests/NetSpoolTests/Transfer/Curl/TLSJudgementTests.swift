@@ -22,8 +22,7 @@ struct TLSJudgementTests {
 
   private static func accepts(_ operation: NetworkOperation, _ wire: Wire, _ server: TLSServer) async throws {
     async let answer = wire.answer(operation)
-    let request = try await blocking { try server.output(until: "\r\n\r\n") }
-    #expect(request.contains("GET /secret HTTP/1.1\r\n"))
+    #expect(try await blocking { try server.output(until: "\r\n\r\n") }.contains("GET /secret HTTP/1.1\r\n"))
     try server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
     #expect(try await answer.text == "hello")
   }

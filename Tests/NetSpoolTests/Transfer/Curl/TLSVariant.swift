@@ -21,30 +21,20 @@ struct TLSVariant: Sendable, CustomTestStringConvertible {
   static let all: [TLSVariant] = certificates + hosts + protocols
 
   private static let certificates: [TLSVariant] = [
-    .init("expired", .rejects("expired")),
-    .init("not-yet-valid", .rejects("notYetValid")),
-    .init("self-signed", .rejects("untrusted")),
-    .init("untrusted-root", .rejects("untrusted")),
-    .init("incomplete-chain", .rejects("untrusted")),
-    .init("expired-intermediate", .rejects("expired")),
-    .init("no-authority", .rejects("untrusted")),
-    .init("name-constraint", .rejects("untrusted")),
-    .init("client-only", .rejects("untrusted")),
-    .init("sha1", .rejects("weak"), weak),
-    .init("md5", .rejects("weak"), weak),
-    .init("rsa-1024", .rejects("weak"), weak),
-    .init("thousand-names", .accepts),
-    .init("rsa-8192", .accepts),
-    .init("ecc-256", .accepts),
-    .init("no-subject", .accepts),
-    .init("reversed-chain", .accepts),
+    .init("expired", .rejects("expired")), .init("not-yet-valid", .rejects("notYetValid")),
+    .init("self-signed", .rejects("untrusted")), .init("untrusted-root", .rejects("untrusted")),
+    .init("incomplete-chain", .rejects("untrusted")), .init("expired-intermediate", .rejects("expired")),
+    .init("no-authority", .rejects("untrusted")), .init("name-constraint", .rejects("untrusted")),
+    .init("client-only", .rejects("untrusted")), .init("sha1", .rejects("weak"), weak),
+    .init("md5", .rejects("weak"), weak), .init("rsa-1024", .rejects("weak"), weak),
+    .init("thousand-names", .accepts), .init("rsa-8192", .accepts), .init("ecc-256", .accepts),
+    .init("no-subject", .accepts), .init("reversed-chain", .accepts),
     // Nobody is asked whether a certificate is revoked: that is documented.
     .init("revoked", .accepts),
   ]
 
   private static let hosts: [TLSVariant] = [
-    .init("wrong-host", .rejects("hostMismatch")),
-    .init("wildcard", host: "a.wild.localhost", .accepts),
+    .init("wrong-host", .rejects("hostMismatch")), .init("wildcard", host: "a.wild.localhost", .accepts),
     .init("wildcard", host: "a.b.wild.localhost", .rejects("hostMismatch")),
     .init("wrong-address", host: "127.0.0.1", .rejects("hostMismatch")),
     // libcurl looks at the common name where there are no other names (curl's openssl.c, as of 7.88).
@@ -56,8 +46,7 @@ struct TLSVariant: Sendable, CustomTestStringConvertible {
   private static let protocols: [TLSVariant] = [
     .init("TLS 1.0", "good-rsa", .rejects("protocol"), ["-tls1"] + weak),
     .init("TLS 1.1", "good-rsa", .rejects("protocol"), ["-tls1_1"] + weak),
-    .init("TLS 1.2", "good", .accepts, ["-tls1_2"]),
-    .init("TLS 1.3", "good", .accepts, ["-tls1_3"]),
+    .init("TLS 1.2", "good", .accepts, ["-tls1_2"]), .init("TLS 1.3", "good", .accepts, ["-tls1_3"]),
     .init("no cipher", "good-rsa", .rejects("protocol"), ["-tls1_2", "-cipher", "eNULL:@SECLEVEL=0"]),
     .init(
       "nobody", "good-rsa", .rejects("protocol"), ["-tls1_2", "-nocert", "-cipher", "aNULL:@SECLEVEL=0"]),

@@ -42,9 +42,8 @@ struct TrustStoreTests {
     return folder
   }
 
-  @Test(.needsNginx) func `takes a folder where it is named, and nothing beside a bundle that is named`()
-    async throws
-  {
+  @Test(.needsNginx)
+  func `takes a folder where it is named, and nothing beside a bundle that is named`() async throws {
     let server = try await blocking { try NginxServer.shared() }
     let folder = try await blocking { try Self.hashedFolder(server.certificates.authority) }
     try await withWire({ $0.tls.caPath = folder.path }) { wire in
@@ -101,9 +100,7 @@ struct TrustStoreTests {
     let server = try await blocking { try NginxServer.shared() }
     let folder = try TestFolder()
     let bundle = try folder.write("ca.pem", TestFiles.read(server.certificates.authority))
-    let engines = try (0..<3).map { _ in
-      try NetworkEngine(on: NetworkQueue()) { $0.tls.caFile = bundle }
-    }
+    let engines = try (0..<3).map { _ in try NetworkEngine(on: NetworkQueue()) { $0.tls.caFile = bundle } }
     let opened = try OpenedFile(bundle)
     // When the engines are made, and never again.
     await withTaskGroup(of: String?.self) { group in

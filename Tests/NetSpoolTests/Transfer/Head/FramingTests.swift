@@ -5,18 +5,12 @@ import Testing
 /// Where the body ends (RFC 9112 section 6).
 struct FramingTests {
   static let refused: [(String, String)] = [
-    ("Content-Length: 5\r\nContent-Length: 6", "lengthsDiffer"),
-    ("Content-Length: 5, 6", "lengthsDiffer"),
-    ("Content-Length: +5", "lengthDigits"),
-    ("Content-Length: -5", "lengthDigits"),
-    ("Content-Length: 5 5", "lengthDigits"),
-    ("Content-Length: 0x5", "lengthDigits"),
-    ("Content-Length: 5.0", "lengthDigits"),
-    ("Content-Length:", "lengthDigits"),
-    ("Content-Length: 5,", "lengthDigits"),
-    ("Content-Length: 1234567890123456789", "lengthDigits"),
-    ("Content-Length: 12345678901234567890123", "lengthDigits"),
-    ("Content-Length: 5\r\n 6", "folded"),
+    ("Content-Length: 5\r\nContent-Length: 6", "lengthsDiffer"), ("Content-Length: 5, 6", "lengthsDiffer"),
+    ("Content-Length: +5", "lengthDigits"), ("Content-Length: -5", "lengthDigits"),
+    ("Content-Length: 5 5", "lengthDigits"), ("Content-Length: 0x5", "lengthDigits"),
+    ("Content-Length: 5.0", "lengthDigits"), ("Content-Length:", "lengthDigits"),
+    ("Content-Length: 5,", "lengthDigits"), ("Content-Length: 1234567890123456789", "lengthDigits"),
+    ("Content-Length: 12345678901234567890123", "lengthDigits"), ("Content-Length: 5\r\n 6", "folded"),
     ("Transfer-Encoding:\r\n chunked", "transferEncoding"),
     ("Transfer-Encoding: gzip,\r\n chunked", "transferEncoding"),
     ("Transfer-Encoding: gzip\r\n , chunked", "folded"),
@@ -62,9 +56,7 @@ struct FramingTests {
   }
 
   @Test(arguments: ["Content-Encoding: identity", "Content-Encoding:", "X: gzip"])
-  func `identity is no coding`(_ fields: String) throws {
-    #expect(try !framing(fields).hasContentEncoding)
-  }
+  func `identity is no coding`(_ fields: String) throws { #expect(try !framing(fields).hasContentEncoding) }
 
   @Test func `leniently the transfer encoding counts`() throws {
     var parser = HeaderParser()
@@ -75,21 +67,16 @@ struct FramingTests {
 
   /// RFC 9112 section 6.3, item by item.
   static let bodies: [(Int, ResponseHead.Version, Method, String, BodyFraming)] = [
-    (200, .http11, .head, "Content-Length: 5", .none),
-    (204, .http11, .get, "Content-Length: 5", .none),
+    (200, .http11, .head, "Content-Length: 5", .none), (204, .http11, .get, "Content-Length: 5", .none),
     (304, .http11, .get, "Content-Length: 5", .none),
     (200, .http11, .get, "Transfer-Encoding: chunked", .chunked),
     (200, .http11, .get, "Transfer-Encoding: gzip", .untilClose),
-    (200, .http11, .get, "Content-Length: 5", .length(5)),
-    (200, .http11, .get, "A: b", .untilClose),
-    (200, .http2, .get, "content-length: 5", .length(5)),
-    (200, .http2, .post, "a: b", .stream),
+    (200, .http11, .get, "Content-Length: 5", .length(5)), (200, .http11, .get, "A: b", .untilClose),
+    (200, .http2, .get, "content-length: 5", .length(5)), (200, .http2, .post, "a: b", .stream),
   ]
 
   @Test(arguments: bodies)
   func `the body's end is known`(
     status: Int, version: ResponseHead.Version, method: Method, fields: String, expected: BodyFraming
-  ) throws {
-    #expect(try framing(fields).body(status: status, version: version, method: method) == expected)
-  }
+  ) throws { #expect(try framing(fields).body(status: status, version: version, method: method) == expected) }
 }

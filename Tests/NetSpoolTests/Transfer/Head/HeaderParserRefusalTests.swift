@@ -41,9 +41,7 @@ struct HeaderParserRefusalTests {
   }
 
   static let fieldLines: [(String, String)] = [
-    ("no colon here", "noColon"),
-    ("NoColon", "noColon"),
-    (": value", "fieldName"),
+    ("no colon here", "noColon"), ("NoColon", "noColon"), (": value", "fieldName"),
     ("Name : value", "spaceBeforeColon"),  // RFC 9112 section 5.1
     ("Name\t: value", "spaceBeforeColon"),
     ("Na(me: value", "fieldName"),
@@ -101,8 +99,6 @@ struct HeaderParserRefusalTests {
     do throws(NetworkError) {
       _ = try feed(&parser, "garbage\r\n")
       Issue.record("accepted")
-    } catch {
-      #expect(error.sendState == .maybeProcessed)
-    }
+    } catch { #expect(error.sendState == .maybeProcessed) }
   }
 }

@@ -13,14 +13,9 @@ struct HeaderParserTests {
   }
 
   static let statusLines: [(String, Int, ResponseHead.Version)] = [
-    ("HTTP/1.1 200 OK", 200, .http11),
-    ("HTTP/1.0 404 Not Found", 404, .http10),
-    ("HTTP/1.1 200 ", 200, .http11),
-    ("HTTP/1.1 204", 204, .http11),
-    ("HTTP/2 200 ", 200, .http2),
-    ("HTTP/3 599 ", 599, .http3),
-    ("HTTP/1.1 600 Beyond", 600, .http11),
-    ("HTTP/2 999 ", 999, .http2),
+    ("HTTP/1.1 200 OK", 200, .http11), ("HTTP/1.0 404 Not Found", 404, .http10),
+    ("HTTP/1.1 200 ", 200, .http11), ("HTTP/1.1 204", 204, .http11), ("HTTP/2 200 ", 200, .http2),
+    ("HTTP/3 599 ", 599, .http3), ("HTTP/1.1 600 Beyond", 600, .http11), ("HTTP/2 999 ", 999, .http2),
     ("HTTP/1.1 500 \u{DF}\u{E9}", 500, .http11),
   ]
 

@@ -18,18 +18,12 @@ struct LocationTests {
   ]
 
   @Test(arguments: good)
-  func `an ordinary location is taken`(_ text: String) throws {
-    #expect(try location(text.utf8) == text)
-  }
+  func `an ordinary location is taken`(_ text: String) throws { #expect(try location(text.utf8) == text) }
 
   static let bad: [(String, String)] = [
-    ("", "badLocation(empty)"),
-    ("/\u{1}", "badLocation(control)"),
-    ("/\t", "badLocation(control)"),
-    ("/\u{7F}", "badLocation(control)"),
-    ("/x%0d%0aEvil: 1", "badLocation(control)"),
-    ("/x%0A", "badLocation(control)"),
-    ("/%00", "badLocation(control)"),
+    ("", "badLocation(empty)"), ("/\u{1}", "badLocation(control)"), ("/\t", "badLocation(control)"),
+    ("/\u{7F}", "badLocation(control)"), ("/x%0d%0aEvil: 1", "badLocation(control)"),
+    ("/x%0A", "badLocation(control)"), ("/%00", "badLocation(control)"),
     ("file:///etc/passwd", "redirectRefused(scheme)"),
     ("ftp://b.example/", "redirectRefused(scheme)"),
     ("gopher://b.example/", "redirectRefused(scheme)"),

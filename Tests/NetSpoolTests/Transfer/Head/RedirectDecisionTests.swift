@@ -32,9 +32,7 @@ struct RedirectDecisionTests {
     do throws(NetworkError) {
       _ = try Self.hop(302, .put, hasBody: true)
       Issue.record("followed")
-    } catch {
-      #expect(error.sendState == .answered && error.underlying == .http(302))
-    }
+    } catch { #expect(error.sendState == .answered && error.underlying == .http(302)) }
   }
 }
 
@@ -45,13 +43,9 @@ struct RedirectLimitTests {
   }
 
   static let schemes: [(String, String, Bool, String?)] = [
-    ("https", "https", false, nil),
-    ("http", "https", false, nil),
-    ("http", "http", false, nil),
-    ("https", "http", false, "redirectRefused(downgrade)"),
-    ("https", "http", true, nil),
-    ("https", "ftp", true, "redirectRefused(scheme)"),
-    ("http", "file", true, "redirectRefused(scheme)"),
+    ("https", "https", false, nil), ("http", "https", false, nil), ("http", "http", false, nil),
+    ("https", "http", false, "redirectRefused(downgrade)"), ("https", "http", true, nil),
+    ("https", "ftp", true, "redirectRefused(scheme)"), ("http", "file", true, "redirectRefused(scheme)"),
     ("http", "gopher", false, "redirectRefused(scheme)"),
   ]
 

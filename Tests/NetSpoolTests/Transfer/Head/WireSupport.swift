@@ -77,9 +77,7 @@ func outcome(_ body: () throws(NetworkError) -> Void) -> String? {
   do throws(NetworkError) {
     try body()
     return nil
-  } catch {
-    return error.reason.map { "\(error.code)(\($0))" } ?? error.code.description
-  }
+  } catch { return error.reason.map { "\(error.code)(\($0))" } ?? error.code.description }
 }
 
 func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }

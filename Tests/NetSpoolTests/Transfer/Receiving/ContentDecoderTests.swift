@@ -105,9 +105,7 @@ struct ContentDecoderTests {
   }
 
   @Test(arguments: ["gzip", "deflate"])
-  func `no body at all is whole`(coding: String) throws {
-    #expect(try Self.decode([], coding) == [])
-  }
+  func `no body at all is whole`(coding: String) throws { #expect(try Self.decode([], coding) == []) }
 
   @Test func `every damaged byte of a trailer is found`() throws {
     let body = try Compressed.gzip(Self.text)

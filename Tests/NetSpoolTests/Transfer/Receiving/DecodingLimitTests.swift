@@ -19,9 +19,7 @@ struct DecodingLimitTests {
       }
       try decoder.finish()
       return (emitted, nil)
-    } catch let failure as NetworkError {
-      return (emitted, "\(failure.code)(\(failure.reason ?? ""))")
-    }
+    } catch let failure as NetworkError { return (emitted, "\(failure.code)(\(failure.reason ?? ""))") }
   }
 
   private static let zeros = [UInt8](repeating: 0, count: 4 << 20)

@@ -11,9 +11,7 @@ struct DescriptorSinkTests {
 
   private func makeSink(
     _ descriptor: CInt, _ ownership: DescriptorSink.Ownership = .borrowed
-  ) -> DescriptorSink {
-    DescriptorSink(descriptor, ownership) { [loop] in loop.waitUntilWritable($0, $1) }
-  }
+  ) -> DescriptorSink { DescriptorSink(descriptor, ownership) { [loop] in loop.waitUntilWritable($0, $1) } }
 
   private static func makeSocketPair() throws -> (CInt, CInt) {
     var ends: [CInt] = [-1, -1]
@@ -111,8 +109,7 @@ struct DescriptorSinkTests {
   @Test func `a socket that was waited for keeps its flags`() throws {
     let (readEnd, writeEnd) = try Self.makeSocketPair()
     let before = fcntl(writeEnd, F_GETFL)
-    let bytes = SinkFixture.pattern(1 << 20, seed: 1)
-    _ = try deliver(bytes, to: writeEnd, readFrom: readEnd, seed: 1)
+    _ = try deliver(SinkFixture.pattern(1 << 20, seed: 1), to: writeEnd, readFrom: readEnd, seed: 1)
     #expect(fcntl(writeEnd, F_GETFL) == before)
     close(readEnd)
     close(writeEnd)

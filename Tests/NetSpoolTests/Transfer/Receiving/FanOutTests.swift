@@ -54,19 +54,14 @@ struct FanOutTests {
     let reader = try ReaderPipe()
     let wasVisible = Flag()
     let digest = Mutex(SHA256())
-    let received = Mutex(0)
+    let received = Counter()
     let expected = patternDigest(Self.bytes)
     // Given two files, a pipe whose reader is late, and a closure
     let closure = ClosureDownloadStream(digests: true) { bytes in
       digest.withLock { $0.update(bytes) }
-      let before = received.withLock { count in
-        defer { count += bytes.byteCount }
-        return count
-      }
-      if before < 400 << 10, before + bytes.byteCount >= 400 << 10 { reader.release() }
-      if unsafe access(folder["a"], F_OK) == 0 || access(folder["b"], F_OK) == 0 {
-        wasVisible.set()
-      }
+      let now = received.add(bytes.byteCount)
+      if now - bytes.byteCount < 400 << 10, now >= 400 << 10 { reader.release() }
+      if unsafe access(folder["a"], F_OK) == 0 || access(folder["b"], F_OK) == 0 { wasVisible.set() }
       return .accepted
     }
     try await withWire({ $0.receiveBufferBytes = 256 << 10 }) { wire in
@@ -81,9 +76,7 @@ struct FanOutTests {
       // Then one request gave all of them the same bytes
       #expect(wire.origin.requestCount == 1 && answer.body.isEmpty)
       #expect(answer.streams.count == 4)
-      for report in answer.streams {
-        #expect(report.bytes == Int64(Self.bytes) && report.sha256 == expected)
-      }
+      for report in answer.streams { #expect(report.bytes == Int64(Self.bytes) && report.sha256 == expected) }
       #expect(answer.streams.map(\.path) == [folder["a"], folder["b"], nil, nil])
       #expect(Hexadecimal.text(digest.withLock { $0.finish() }) == expected)
       #expect(!wasVisible.isSet)
@@ -141,17 +134,13 @@ struct FanOutTests {
     }
   }
 
-  @Test(arguments: [1, 7, 4_096]) func `offers the rest again to a stream that takes little`(_ count: Int)
-    async throws
-  {
+  @Test(arguments: [1, 7, 4_096])
+  func `offers the rest again to a stream that takes little`(_ count: Int) async throws {
     let size = count == 1 ? 300 : 20_000
     // Most offers are taken in part at once; one in between is refused whole.
-    let calls = Mutex(0)
+    let calls = Counter()
     let stream = RecordingStream(onWrite: { offered in
-      let call = calls.withLock { calls in
-        calls += 1
-        return calls
-      }
+      let call = calls.add()
       return call == 2 ? 0 : min(offered, count * call)
     })
     try await withWire { wire in

@@ -7,8 +7,11 @@ import Testing
 
 @Suite("Streams into files and descriptors")
 struct FileStreamTests {
+  private let folder: TestFolder
+
+  init() throws { folder = try TestFolder() }
+
   @Test func `replaces an old file at the end`() async throws {
-    let folder = try TestFolder()
     let path = try folder.write("a", Array("old".utf8))
     try await withWire { wire in
       wire.origin.on("/a", .text("hello"))
@@ -23,11 +26,9 @@ struct FileStreamTests {
 
   @Test(arguments: [
     Answer.text("sorry", status: 500), .pattern(2_000_000).closeAfter(1_500_000),
-    .pattern(2_000).resetAfter(500),
-    .noAnswer,
+    .pattern(2_000).resetAfter(500), .noAnswer,
   ])
   func `leaves the old file when the body fails`(_ answer: Answer) async throws {
-    let folder = try TestFolder()
     let path = try folder.write("a", Array("old".utf8))
     try await withWire({ $0.timeouts.headers = .seconds(0.3) }) { wire in
       wire.origin.on("/a", answer)
@@ -38,7 +39,6 @@ struct FileStreamTests {
   }
 
   @Test func `appends`() async throws {
-    let folder = try TestFolder()
     let path = try folder.write("a", Array("old and ".utf8))
     try await withWire { wire in
       wire.origin.on("/a", .text("new"))
@@ -53,7 +53,6 @@ struct FileStreamTests {
   }
 
   @Test func `appends bodies that come at once one behind the other`() async throws {
-    let folder = try TestFolder()
     let path = try folder.write("a", Array("old".utf8))
     let texts = ["/a", "/b", "/c"].map { ($0, String(repeating: $0, count: 500_000)) }
     try await withWire { wire in
@@ -77,7 +76,6 @@ struct FileStreamTests {
   }
 
   @Test func `waits a second for a stopped process that appends`() async throws {
-    let folder = try TestFolder()
     let path = try folder.write("a", Array("old".utf8))
     let other = try unsafe TestDescriptor(owning: open(path, O_RDWR | O_CLOEXEC), from: "open")
     #expect(flock(other.number, LOCK_EX | LOCK_NB) == 0)
@@ -95,7 +93,6 @@ struct FileStreamTests {
     (String(repeating: "x", count: 300), ENAMETOOLONG),
   ])
   func `says why a target cannot be written`(_ target: String, _ number: Int32) async throws {
-    let folder = try TestFolder()
     try TestFiles.makeDirectory(folder["folder"])
     try folder.write("file", [])
     try folder.link("link", to: folder["file"])
@@ -151,7 +148,6 @@ struct FileStreamTests {
   }
 
   @Test func `decodes before streaming`() async throws {
-    let folder = try TestFolder()
     try await withWire { wire in
       let text = Array(String(repeating: "the same words again. ", count: 1_000).utf8)
       wire.origin.on("/a", .gzip(Gzip.stored(text)))

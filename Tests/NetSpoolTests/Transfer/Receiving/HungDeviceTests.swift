@@ -40,9 +40,7 @@ import Testing
       let stuck = (0..<20).map { file(hung, "stuck\($0)") }
       for operation in stuck { engine.enqueue(operation) }
       #expect(await origin.waitForHits("/file", 16))
-      for number in 0..<5 {
-        #expect(await engine.end(of: file(sound, "\(number)")).response?.status == 200)
-      }
+      for number in 0..<5 { #expect(await engine.end(of: file(sound, "\(number)")).response?.status == 200) }
       // Then the other device's come as ever, the engine's own and those of others
       try await expectAnswer(on: queue)
       #expect(stuck.allSatisfy { $0.outcome == nil })

@@ -54,9 +54,7 @@ import Testing
   /// Not compared inside an expectation, which would look for the differences of two long arrays.
   private func isWhole() throws -> Bool { try folder.read("file") == whole }
 
-  private func offer(_ etag: String) {
-    origin.on("/file") { .resumable(Self.count, etag: etag, for: $0) }
-  }
+  private func offer(_ etag: String) { origin.on("/file") { .resumable(Self.count, etag: etag, for: $0) } }
 
   @Test func `the rest is asked for and put behind the part`() throws {
     try breakOff()

@@ -1,6 +1,5 @@
 import NetSpool
 import NetSpoolTesting
-import Synchronization
 import Testing
 
 @testable import TestSupport
@@ -67,7 +66,7 @@ struct StreamClosingTests {
       let error = try await wire.failure(wire.operation("/a", .post).setUploadStream(upload))
       #expect(error.code == .uploadSourceFailed)
     }
-    #expect(upload.opens.withLock { $0 } == 1 && upload.closes.withLock { $0 } == 1)
+    #expect(upload.opens.value == 1 && upload.closes.value == 1)
   }
 
   @Test func `when its open throws`() async throws {
@@ -95,15 +94,14 @@ struct StreamClosingTests {
 
 private final class UnopenedUpload: UploadStream {
   struct Failure: Error {}
-  let opens = Mutex(0)
-  let closes = Mutex(0)
+  let (opens, closes) = (Counter(), Counter())
   var length: Int64? { 5 }
 
   func open() throws {
-    opens.withLock { $0 += 1 }
+    opens.add()
     throw Failure()
   }
 
   func read(atMost count: Int) -> UploadChunk { .end }
-  func close() { closes.withLock { $0 += 1 } }
+  func close() { closes.add() }
 }

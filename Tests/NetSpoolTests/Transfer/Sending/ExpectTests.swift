@@ -8,9 +8,8 @@ import Testing
 struct ExpectTests {
   private static let long = [UInt8](repeating: 7, count: 3 << 20)
 
-  @Test(arguments: [ExpectPolicy.answer, .ignore]) func `long bodies ask first`(_ policy: ExpectPolicy)
-    async throws
-  {
+  @Test(arguments: [ExpectPolicy.answer, .ignore])
+  func `long bodies ask first`(_ policy: ExpectPolicy) async throws {
     try await withWire(alone: true) { wire in
       wire.origin.expectPolicy = policy
       wire.origin.on("/a", .text("ok"))
@@ -23,9 +22,8 @@ struct ExpectTests {
     }
   }
 
-  @Test(arguments: ["GET", "PUT", "POST"]) func `a refusal is followed by the request without`(
-    _ method: String
-  ) async throws {
+  @Test(arguments: ["GET", "PUT", "POST"])
+  func `a refusal is followed by the request without`(_ method: String) async throws {
     try await withWire { wire in
       wire.origin.expectPolicy = .refuse
       wire.origin.on("/a", .text("ok"))

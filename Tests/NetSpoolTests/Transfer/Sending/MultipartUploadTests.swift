@@ -61,9 +61,8 @@ struct MultipartUploadTests {
     }
   }
 
-  @Test(arguments: [true, false]) func `a file that changed before it was sent is not`(_ isMultipart: Bool)
-    async throws
-  {
+  @Test(arguments: [true, false])
+  func `a file that changed before it was sent is not`(_ isMultipart: Bool) async throws {
     let folder = try TestFolder()
     let path = try folder.write("a", Array("hello".utf8))
     try await withWire { wire in

@@ -25,9 +25,8 @@ struct UploadStreamTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
-  @Test(arguments: [12, 14, 1_000_000] as [Int64]) func `fail when the length was wrong`(_ length: Int64)
-    async throws
-  {
+  @Test(arguments: [12, 14, 1_000_000] as [Int64])
+  func `fail when the length was wrong`(_ length: Int64) async throws {
     let stream = ScriptedUpload(Self.pieces, length: length)
     try await withWire { wire in
       wire.origin.fallback(.text("ok"))
