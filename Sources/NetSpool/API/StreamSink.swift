@@ -87,9 +87,12 @@ extension StreamAttachment {
   init(_ stream: any DownloadStream, policy: StreamFailurePolicy) {
     if let stream = stream as? DiscardDownloadStream {
       // There may be as many of these as requests: none costs a closure with something in it.
+      let (plain, digesting): (MakeSink, MakeSink) = (
+        { _ in DiscardSink(nil) }, { _ in DiscardSink(SHA256()) }
+      )
       self.init(
         isEssential: policy == .failOperation, close: { _ in },
-        makeSink: stream.wantsDigest ? { _ in DiscardSink(SHA256()) } : { _ in DiscardSink(nil) })
+        makeSink: stream.wantsDigest ? digesting : plain)
       return
     }
     self.init(

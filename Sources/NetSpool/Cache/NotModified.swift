@@ -134,16 +134,14 @@ extension StoredFields {
     let newNames = new.nameRanges
     let keepsTag = keepsTag(stored, new)
     let newBytes = new.block.span
-    var result = stored.dropping { bytes, name in
+    let kept = stored.dropping { bytes, name in
       if isOfTheBytes(bytes, name) || keepsTag && bytes.equals("etag", in: name) { return false }
       for other in newNames where other.count == name.count {
         if newBytes.equals(bytes.extracting(name), at: other.lowerBound) { return true }
       }
       return false
     }
-    result.append(
-      new.dropping { isOfTheBytes($0, $1) || keepsTag && $0.equals("etag", in: $1) })
-    return result
+    return kept + new.dropping { isOfTheBytes($0, $1) || keepsTag && $0.equals("etag", in: $1) }
   }
 
   /// The stored tag is weak and the new one no other.

@@ -26,7 +26,8 @@ import Testing
         for operation in operations { operation.timeouts = limits }
         let stream = MemoryDownloadStream()
         operations[0].addDownloadStream(stream)
-        let endings = operations.map(Endings.init)
+        let tally = Tally()
+        operations.forEach(tally.watch)
         // When they have run
         wire.engine.enqueue(operations)
         for (number, operation) in operations.enumerated() {
@@ -43,7 +44,7 @@ import Testing
         // And the next is served
         let next = try await wire.answer(wire.engine.operation(url: server.url("ok")))
         #expect(next.text == "ok")
-        #expect(endings.allSatisfy { $0.count == 1 }, "seed \(seed)")
+        #expect(tally.isOneEach && tally.ended == operations.count, "seed \(seed)")
         connections = server.connections("random")
       }
       // What a sanitizer slows down fails by its limit, and on a busy machine a little more does than elsewhere.
