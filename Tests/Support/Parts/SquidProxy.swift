@@ -63,11 +63,11 @@ final class SquidProxy: Sendable {
 
   func stop() { server.stop() }
 
-  /// What it answered to requests whose target contains this text, oldest first, once there are so many, of
+  /// What it answered to requests whose target ends with this text, oldest first, once there are so many, of
   /// this status if one is given.
   func requests(_ text: String, count: Int, status: Int? = nil) throws -> [Request] {
     func chosen(_ lines: [Substring]) -> [Request] {
-      lines.compactMap(Request.init).filter { $0.target.contains(text) }
+      lines.compactMap(Request.init).filter { $0.target.hasSuffix(text) }
     }
     return chosen(
       try server.lines("access.log") { lines in
