@@ -129,9 +129,7 @@ extension ResponseFacts {
     receivedAt: Int64, rules: CacheRules
   ) {
     initialAge =
-      InitialAge(
-        fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt
-      ).milliseconds
+      InitialAge(fields, date: date, requestedAt: requestedAt, receivedAt: receivedAt).milliseconds
     setLifetime(status: status, fields: fields, directives: directives, date: date, rules: rules)
   }
 

@@ -39,9 +39,7 @@ enum CacheDecision: Sendable, Equatable {
   static func make(for request: CacheRequest, stored: StoredResponse?, now: Int64) -> CacheDecision {
     if let stored, request.isPlain, stored.isFresh(at: now) { return .serve }
     if request.bypassesCache { return request.staysOffline ? .notCached : .bypass }
-    guard let stored, request.policy != .reload else {
-      return request.staysOffline ? .notCached : .fetch
-    }
+    guard let stored, request.policy != .reload else { return request.staysOffline ? .notCached : .fetch }
     switch Use.of(stored, by: request, now: now) {
     case .fresh: return .serve
     case .stale where !request.renewsInBackground || request.staysOffline: return .serve
@@ -163,9 +161,7 @@ struct CacheRequest: Sendable, Hashable {
   }
 
   /// The network must not be asked.
-  var staysOffline: Bool {
-    policy == .onlyIfCached || directives.flags.contains(.onlyIfCached)
-  }
+  var staysOffline: Bool { policy == .onlyIfCached || directives.flags.contains(.onlyIfCached) }
 
   /// Stale answers are welcome, however old.
   var welcomesStale: Bool {

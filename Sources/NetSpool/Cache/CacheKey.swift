@@ -74,9 +74,7 @@ enum CacheKey {
   }
 
   /// What every primary key by URL in this scope begins with.
-  static func prefix(scope: AnswerScope) -> [UInt8] {
-    Array("1\(scope.text)\u{0}GET\u{0}".utf8)
-  }
+  static func prefix(scope: AnswerScope) -> [UInt8] { Array("1\(scope.text)\u{0}GET\u{0}".utf8) }
 
   /// The key of one variant, by the names in one list of the index. `headers`: what is sent.
   static func variant(

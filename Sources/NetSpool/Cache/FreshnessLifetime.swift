@@ -10,9 +10,7 @@ extension FreshnessLifetime {
   private static let stale = FreshnessLifetime(seconds: 0, isExplicit: true)
 
   /// `date`: the answer's Date in seconds since 1970, or when it came if it has none.
-  init(
-    status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules
-  ) {
+  init(status: Int, fields: AnswerFields, directives: ResponseDirectives, date: Int64, rules: CacheRules) {
     self = Self.ruled(status, fields, directives, date, rules)
     guard directives.flags.contains(.noCache) else { return }
     // `no-cache` beats Expires and heuristics, but a shorter max-age stands (section 4.2.1: in a conflict

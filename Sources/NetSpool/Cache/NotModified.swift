@@ -49,9 +49,7 @@ extension StoredResponse {
 
   /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
   /// fields forbid storing, or Vary no longer names what `variant` was made of.
-  func renewed(
-    by new: Headers, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
-  ) -> StoredResponse? {
+  func renewed(by new: Headers, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) -> StoredResponse? {
     let new = AnswerFields(new)
     let isDated = ResponseFacts.saidDate(new, receivedAt: receivedAt) != nil
     let kept = StoredFields.make(
@@ -165,9 +163,7 @@ enum Validators {
   /// in a list of tags.
   ///
   /// Tags without quotes are sent by many origins and are understood by them; they are kept as they are.
-  static func entityTag(_ headers: Headers) -> ArraySlice<UInt8>? {
-    usable(headers.firstBytes("etag"))
-  }
+  static func entityTag(_ headers: Headers) -> ArraySlice<UInt8>? { usable(headers.firstBytes("etag")) }
 
   static func entityTag(_ fields: AnswerFields) -> ArraySlice<UInt8>? { usable(fields[.etag]) }
 
@@ -192,9 +188,7 @@ enum Validators {
   static func conditions(_ headers: Headers) -> Headers {
     let fields = AnswerFields(headers)
     var conditions = Headers()
-    if let tag = entityTag(fields) {
-      conditions.append(name: "If-None-Match".utf8, value: tag)
-    }
+    if let tag = entityTag(fields) { conditions.append(name: "If-None-Match".utf8, value: tag) }
     if lastModified(fields) != nil, let date = fields[.lastModified] {
       conditions.append(name: "If-Modified-Since".utf8, value: date)
     }

@@ -102,9 +102,7 @@ enum StoreDecision {
 enum Invalidation {
   /// The target of this request must be removed: the method may have changed it, and the answer is no
   /// error. An unknown method counts as unsafe (RFC 9110 section 9.2.1).
-  static func applies(method: Method, status: Int) -> Bool {
-    !method.isSafe && (200..<400).contains(status)
-  }
+  static func applies(method: Method, status: Int) -> Bool { !method.isSafe && (200..<400).contains(status) }
 
   /// Further URLs to remove: what Location and Content-Location say, to be resolved against the target.
   /// Each must then pass `isTarget`. Neither is a list, so the first counts.

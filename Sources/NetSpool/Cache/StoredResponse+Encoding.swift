@@ -105,9 +105,7 @@ extension ResponseFacts {
     else { return nil }
   }
 
-  fileprivate mutating func adapt(
-    to rules: CacheRules, status: Int, headers: Headers, receivedAt: Int64
-  ) {
+  fileprivate mutating func adapt(to rules: CacheRules, status: Int, headers: Headers, receivedAt: Int64) {
     let fields = AnswerFields(headers)
     setLifetime(
       status: status, fields: fields, directives: ResponseDirectives(fields),

@@ -177,9 +177,7 @@ extension StoredResponse {
   func isFresh(at now: Int64, own lifetime: Double?) -> Bool { freshFor(at: now, own: lifetime) > 0 }
 
   /// `freshFor` as above; `seconds` past the lifetime.
-  func isStale(_ freshFor: Int64, byAtMost seconds: Int64) -> Bool {
-    freshFor >= -seconds.milliseconds
-  }
+  func isStale(_ freshFor: Int64, byAtMost seconds: Int64) -> Bool { freshFor >= -seconds.milliseconds }
 }
 
 /// The response fields that are stored: all but those that belong to one connection or one exchange (RFC
@@ -197,9 +195,7 @@ enum StoredFields {
       isAlwaysDropped(bytes, name) || (!own.isEmpty && isDropped(bytes, name, own))
     }
     // A Date that is missing or unreadable becomes the time of receipt.
-    if !isDated || own.contains("date") {
-      kept.set("Date", HTTPDate.format(InitialAge.seconds(receivedAt)))
-    }
+    if !isDated || own.contains("date") { kept.set("Date", HTTPDate.format(InitialAge.seconds(receivedAt))) }
     return kept
   }
 

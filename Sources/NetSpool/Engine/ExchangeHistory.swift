@@ -85,9 +85,7 @@ final class ExchangeHistory {
     do throws(NetworkError) {
       return try URLParser.parse(location, relativeTo: base).pieces
     } catch {
-      if error.cause == .scheme {
-        throw NetworkError(.redirectRefused, cause: .scheme, sendState: .answered)
-      }
+      if error.cause == .scheme { throw NetworkError(.redirectRefused, cause: .scheme, sendState: .answered) }
       throw NetworkError(.badLocation, reason: error.reason, sendState: .answered)
     }
   }

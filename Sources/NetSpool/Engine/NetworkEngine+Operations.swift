@@ -162,9 +162,7 @@ extension NetworkEngine {
       wakeIfCaughtUp()
       if batch.isEmpty { return driver.release() }
       if batch.count > 1 { isBurst = true }
-      for operation in batch {
-        operation.deliverEnd()
-      }
+      for operation in batch { operation.deliverEnd() }
       batch.removeAll(keepingCapacity: true)
     }
     deliverLate { [self] in deliverEnded() }

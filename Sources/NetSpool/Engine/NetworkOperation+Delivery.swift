@@ -153,8 +153,7 @@ extension NetworkOperation {
         return nil
       }
       if case .success(let response) = ended, !response.isOfError { return FinalEvent(ended, of: &shared) }
-      let outcome = own(
-        engine.judge(ended, isSuccess: shared.isSuccess), shared.changed?.request ?? original)
+      let outcome = own(engine.judge(ended, isSuccess: shared.isSuccess), shared.changed?.request ?? original)
       shared.outcome = outcome
       return FinalEvent(outcome, of: &shared)
     }

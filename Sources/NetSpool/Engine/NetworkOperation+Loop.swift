@@ -205,9 +205,7 @@ extension NetworkOperation {
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
-  func demand(_ check: @escaping Demand) {
-    shared.withLock { $0.demand = check }
-  }
+  func demand(_ check: @escaping Demand) { shared.withLock { $0.demand = check } }
 
   /// True if it will get the body: not once the operation has been enqueued.
   @discardableResult
@@ -258,9 +256,7 @@ extension NetworkOperation {
       if ready.hasExtras, ready.extra.resumes { try ready.checkFields() }
       try ready.compressBody()
       try engine.checkSigning(of: ready)
-      if ready.isFreezable {
-        try engine.prepareToFreeze(&ready, hasStreams: !streams.isEmpty)
-      }
+      if ready.isFreezable { try engine.prepareToFreeze(&ready, hasStreams: !streams.isEmpty) }
     } catch {
       return refuse(error.about(asked.url))
     }

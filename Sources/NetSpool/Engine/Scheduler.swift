@@ -123,9 +123,7 @@ final class Scheduler {
       hasRun = (!hasRun || !turn.isOver(at: now)) && starter.pools.runIfDue() && haveAllBegun
     } while hasRun
     port.loop.running.store(seats.running.count, ordering: .relaxed)
-    if driver.observers.wantsActivity.load(ordering: .relaxed) {
-      driver.observers.tell { driver.activity }
-    }
+    if driver.observers.wantsActivity.load(ordering: .relaxed) { driver.observers.tell { driver.activity } }
     return now
   }
 

@@ -63,8 +63,7 @@ struct FrozenLimits: Sendable, Hashable {
     let scopeBytes = request.scope.utf8.count + 1
     if request.lane.utf8.count - scopeBytes > keyBytesMax { return invalid("lane") }
     if let key = request.dedupeKey, key.utf8.count - scopeBytes > keyBytesMax { return invalid("dedupeKey") }
-    let longest = max(
-      request.scope.utf8.count, request.keyField.utf8.count, request.tag?.utf8.count ?? 0)
+    let longest = max(request.scope.utf8.count, request.keyField.utf8.count, request.tag?.utf8.count ?? 0)
     return longest <= nameBytesMax ? nil : invalid("name")
   }
 }

@@ -40,9 +40,7 @@ extension FrozenRecord {
 
 extension FrozenRecord {
   /// Checks again, when a turn comes long after the last attempt, whether sending is still safe.
-  private mutating func launch(
-    _ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy
-  ) -> FrozenAction {
+  private mutating func launch(_ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy) -> FrozenAction {
     if facts.isExpired(at: now) { return die(.expired, isOutcomeUnknown: facts.firstSend != nil) }
     let isForced = facts.flags.contains(.isRevived)
     guard facts.firstSend == nil || isForced || isReplaySafe(at: now, policy: policy) else {
@@ -108,8 +106,7 @@ extension FrozenRecord {
     guard isReplaySafe(at: situation.now, policy: policy) else { return die(.outcomeUnknown) }
     guard facts.attempts < policy.attemptsMax else { return die(.poisoned) }
     if retryAfter != nil { facts.flags.insert(.isWaitStated) }
-    let time = policy.wait(
-      afterFailures: facts.attempts, retryAfter: retryAfter, random: situation.random)
+    let time = policy.wait(afterFailures: facts.attempts, retryAfter: retryAfter, random: situation.random)
     return wait(time, .origin, situation.now, isStated: retryAfter != nil)
   }
 

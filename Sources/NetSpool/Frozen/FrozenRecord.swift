@@ -202,9 +202,7 @@ struct FrozenFacts: Sendable, Hashable {
   func timeLeft(at now: FrozenMoment) -> Microseconds { max(0, lifetime - age(at: now)) }
 
   /// Since bytes may have left for the first time; nil when none have.
-  func timeSinceFirstSend(at now: FrozenMoment) -> Microseconds? {
-    firstSend.map { age(at: now) - $0.age }
-  }
+  func timeSinceFirstSend(at now: FrozenMoment) -> Microseconds? { firstSend.map { age(at: now) - $0.age } }
 
   /// The time that it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
   /// since, and is pulled back.

@@ -67,9 +67,7 @@ extension LaneScheduler {
   }
 
   /// The lane of a poisoned one stops until it is freed.
-  mutating func halt(_ key: LaneKey, by id: FrozenID) {
-    lanes[key, default: FrozenLane()].halt(by: id)
-  }
+  mutating func halt(_ key: LaneKey, by id: FrozenID) { lanes[key, default: FrozenLane()].halt(by: id) }
 
   mutating func free(_ key: LaneKey, from id: FrozenID) { change(key) { $0.free(from: id) } }
 
@@ -108,9 +106,7 @@ extension LaneScheduler {
   /// True while it must not be sent: an outcome before it is not on the disk yet.
   func isAhead(_ id: FrozenID) -> Bool { laneOf[id].flatMap { lanes[$0]?.isAhead(id) } ?? false }
 
-  mutating func didFail(
-    _ id: FrozenID, at now: Microseconds, policy: FrozenPolicy, random: Double
-  ) {
+  mutating func didFail(_ id: FrozenID, at now: Microseconds, policy: FrozenPolicy, random: Double) {
     guard let key = laneOf[id] else { return }
     change(key) { $0.breaker.didFail(at: now, policy: policy, random: random) }
   }
@@ -200,9 +196,7 @@ extension LaneScheduler {
     return nil
   }
 
-  func isInFlight(_ id: FrozenID) -> Bool {
-    laneOf[id].flatMap { lanes[$0]?.isInFlight(id) } ?? false
-  }
+  func isInFlight(_ id: FrozenID) -> Bool { laneOf[id].flatMap { lanes[$0]?.isInFlight(id) } ?? false }
 
   private mutating func wakeLanes(_ now: Microseconds) {
     while let first = sleeping.first, first.due <= now {

@@ -10,9 +10,7 @@ struct ImageBytes: ~Escapable {
 
   var count: Int { bytes.count }
 
-  func byte(_ offset: Int) -> UInt8? {
-    bytes.indices.contains(offset) ? bytes[offset] : nil
-  }
+  func byte(_ offset: Int) -> UInt8? { bytes.indices.contains(offset) ? bytes[offset] : nil }
 
   /// A number with its high byte first; nil also when it is over `Int.max`.
   func big(_ offset: Int, width: Int) -> Int? {

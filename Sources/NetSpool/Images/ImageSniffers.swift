@@ -72,8 +72,7 @@ struct JPEGSniffer {
   /// Frame header: length, precision (1 byte), height, width. A second one is damage.
   private mutating func takeFrame(_ bytes: ImageBytes) -> Bool {
     guard size == nil else { return false }
-    size = PixelSize(
-      width: bytes.big(offset + 5, width: 2), height: bytes.big(offset + 3, width: 2))
+    size = PixelSize(width: bytes.big(offset + 5, width: 2), height: bytes.big(offset + 3, width: 2))
     return size != nil && skipSegment(bytes)
   }
 

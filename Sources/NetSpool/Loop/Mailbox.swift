@@ -138,9 +138,7 @@ final class Outbox<Item: Sendable> {
 enum Delivery {
   static func run<Item>(_ items: [Item], _ deliver: (Item) -> Void) {
     // However long they take, an exit does not wait for them.
-    ExitGate.waiting {
-      inside { for item in items { deliver(item) } }
-    }
+    ExitGate.waiting { inside { for item in items { deliver(item) } } }
   }
 
   /// Runs what no caller may wait for on this thread: it would wait for itself.

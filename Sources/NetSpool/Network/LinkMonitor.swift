@@ -54,9 +54,7 @@ final class LinkMonitor {
   }
 
   /// A socket that fails leaves the tracker blind.
-  private func begin() {
-    do throws(SystemError) { try pump?.begin(&tracker) } catch { tracker.turnBlind() }
-  }
+  private func begin() { do throws(SystemError) { try pump?.begin(&tracker) } catch { tracker.turnBlind() } }
 
   /// True when there may be more.
   private func step() -> Bool {

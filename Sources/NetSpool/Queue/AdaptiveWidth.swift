@@ -14,9 +14,7 @@
 ///
 /// What had begun before a narrowing cannot narrow again: one burst of trouble is one lesson.
 struct AdaptiveWidth: Sendable {
-  var maximum: Int {
-    didSet { width = max(1, min(width, maximum)) }
-  }
+  var maximum: Int { didSet { width = max(1, min(width, maximum)) } }
   var width: Int
   /// Nothing starts before: the origin's wish, or its pace.
   var holdUntil = Int64.min

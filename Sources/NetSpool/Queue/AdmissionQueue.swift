@@ -151,9 +151,7 @@ struct AdmissionQueue<Element> {
 
   /// Takes a waiting element out; nil if it has left already.
   @discardableResult
-  mutating func remove(_ ticket: Ticket) -> Element? {
-    isWaiting(ticket) ? take(ticket.index) : nil
-  }
+  mutating func remove(_ ticket: Ticket) -> Element? { isWaiting(ticket) ? take(ticket.index) : nil }
 
   /// Moves a waiting element to the end of another class of its origin; in its own class it keeps its place.
   /// False if it has left already.

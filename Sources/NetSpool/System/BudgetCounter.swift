@@ -80,8 +80,7 @@ final class BudgetRoom: Sendable {
         refused.add(1, ordering: .relaxed)
         return nil
       }
-      let (isDone, now) = held.weakCompareExchange(
-        expected: found, desired: found + part, ordering: .relaxed)
+      let (isDone, now) = held.weakCompareExchange(expected: found, desired: found + part, ordering: .relaxed)
       if isDone { return part }
       found = now
     }

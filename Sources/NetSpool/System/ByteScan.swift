@@ -161,9 +161,7 @@ extension Span where Element == UInt8 {
 extension UInt64 {
   /// The top bit of each byte that is zero; the lowest mark is exact, higher ones may be false.
   @inline(__always)
-  fileprivate var zeroByteMarks: UInt64 {
-    (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080
-  }
+  fileprivate var zeroByteMarks: UInt64 { (self &- 0x0101_0101_0101_0101) & ~self & 0x8080_8080_8080_8080 }
 
   /// The top bit of each byte that is an ASCII letter or `-`. No byte carries into the next: bit 7 is left out of the sums.
   @inline(__always)

@@ -48,9 +48,7 @@ enum MD5 {
   static func hash(_ message: [UInt8]) -> [UInt8] {
     var state: (UInt32, UInt32, UInt32, UInt32) = (0x6745_2301, 0xEFCD_AB89, 0x98BA_DCFE, 0x1032_5476)
     let padded = padded(message)
-    for start in stride(from: 0, to: padded.count, by: 64) {
-      add(padded[start..<(start + 64)], to: &state)
-    }
+    for start in stride(from: 0, to: padded.count, by: 64) { add(padded[start..<(start + 64)], to: &state) }
     return [state.0, state.1, state.2, state.3].flatMap(littleEndian)
   }
 

@@ -114,8 +114,7 @@ extension FileDescriptor {
   borrowing func writeAll(_ bytes: RawSpan, at offset: Int64) throws(SystemError) {
     var done = 0
     while done < bytes.byteCount {
-      let written = try write(
-        bytes, from: done, count: bytes.byteCount - done, at: offset + Int64(done))
+      let written = try write(bytes, from: done, count: bytes.byteCount - done, at: offset + Int64(done))
       guard written > 0 else { throw SystemError(number: EIO, call: "pwrite") }
       done += written
     }
@@ -180,9 +179,7 @@ extension FileDescriptor {
 
   /// Tells the kernel that the whole file will be read from front to back: it then reads ahead twice as
   /// far. Only advice, so a refusal (a pipe, an odd file system) is nothing to report.
-  borrowing func adviseSequential() {
-    _ = posix_fadvise(rawValue, 0, 0, POSIX_FADV_SEQUENTIAL)
-  }
+  borrowing func adviseSequential() { _ = posix_fadvise(rawValue, 0, 0, POSIX_FADV_SEQUENTIAL) }
 }
 
 /// The error number of a failed system call, never remapped, taken before anything else could change `errno`.
@@ -192,9 +189,7 @@ struct SystemError: Error, Hashable, Sendable {
   let call: String
 
   /// Runs a call that answers -1 on failure, again while signals interrupt it.
-  static func check<N: BinaryInteger>(
-    _ call: String, _ body: () -> N
-  ) throws(SystemError) -> N {
+  static func check<N: BinaryInteger>(_ call: String, _ body: () -> N) throws(SystemError) -> N {
     while true {
       let result = body()
       if result != -1 { return result }

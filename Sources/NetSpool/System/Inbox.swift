@@ -89,8 +89,7 @@ extension Inbox where Work: ~Copyable {
     var isLate = false
     while true {
       let step = state.withLock { state in
-        let step = look(
-          &state.work, Look(isClosed: state.isClosed, isLate: isLate, asleep: state.asleep))
+        let step = look(&state.work, Look(isClosed: state.isClosed, isLate: isLate, asleep: state.asleep))
         switch step {
         case .take: break
         case .sleep: state.asleep += 1

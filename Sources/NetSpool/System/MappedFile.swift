@@ -23,9 +23,7 @@ internal import Synchronization
 
   deinit {
     let (start, count) = (start, count)
-    let unmap: @Sendable () -> Void = {
-      unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), count)
-    }
+    let unmap: @Sendable () -> Void = { unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), count) }
     if isNamed.load(ordering: .relaxed) { unmap() } else { SystemThread.close(unmap) }
   }
 

@@ -20,9 +20,7 @@ package struct SystemThread: Sendable {
     ExitGate.arm(.threads)
     let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body))
     var id = pthread_t()
-    let status = withSignalsBlocked {
-      unsafe pthread_create(&id, nil, runThreadBody, box.toOpaque())
-    }
+    let status = withSignalsBlocked { unsafe pthread_create(&id, nil, runThreadBody, box.toOpaque()) }
     guard status == 0 else {
       unsafe box.release()
       throw StartFailure(errno: status)
@@ -40,8 +38,7 @@ package struct SystemThread: Sendable {
 
   /// Waits for its end; once. Traps on the thread itself, which would wait for ever.
   func join() {
-    precondition(
-      pthread_equal(id, pthread_self()) == 0, "NetSpool: a thread must not wait for its own end")
+    precondition(pthread_equal(id, pthread_self()) == 0, "NetSpool: a thread must not wait for its own end")
     _ = ExitGate.waiting { pthread_join(id, nil) }
   }
 
@@ -95,9 +92,7 @@ private func runThreadBody(_ context: UnsafeMutableRawPointer?) -> UnsafeMutable
 
   func signal() { unsafe sem_post(semaphore) }
 
-  func wait() {
-    ExitGate.waiting { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} }
-  }
+  func wait() { ExitGate.waiting { while unsafe sem_wait(semaphore) != 0 && errno == EINTR {} } }
 
   /// The same, but no longer than until `MonotonicClock` shows so much. False when no signal came.
   func wait(until deadline: Microseconds) -> Bool {

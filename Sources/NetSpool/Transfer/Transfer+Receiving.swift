@@ -242,9 +242,7 @@ extension Transfer {
   }
 
   private func incomplete() -> NetworkError? {
-    guard let head = exchange.head else {
-      return NetworkError(.truncatedHeaders, sendState: .maybeProcessed)
-    }
+    guard let head = exchange.head else { return NetworkError(.truncatedHeaders, sendState: .maybeProcessed) }
     if let chunks = exchange.chunks, !chunks.isEnded {
       return NetworkError(.bodyTruncated, sendState: .answered)
     }

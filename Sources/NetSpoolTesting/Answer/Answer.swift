@@ -37,9 +37,7 @@ public struct Answer: Sendable {
   var script: [WirePart]?
 
   /// A response.
-  public init(
-    status: Int = 200, headers: KeyValuePairs<String, String> = [:], body: AnswerBody = .none
-  ) {
+  public init(status: Int = 200, headers: KeyValuePairs<String, String> = [:], body: AnswerBody = .none) {
     self.status = status
     self.headers = headers.map { HeaderField($0.key, $0.value) }
     self.body = body
@@ -219,9 +217,7 @@ public struct HeaderField: Sendable, Hashable, CustomStringConvertible {
 
 extension Sequence where Element == HeaderField {
   /// The first value of this name, compared without case.
-  public func first(_ name: String) -> String? {
-    first { equalsWithoutCase($0.name.utf8, name.utf8) }?.value
-  }
+  public func first(_ name: String) -> String? { first { equalsWithoutCase($0.name.utf8, name.utf8) }?.value }
 
   /// Every value of this name, in order.
   public func all(_ name: String) -> [String] {

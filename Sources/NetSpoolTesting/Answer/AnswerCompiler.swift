@@ -12,9 +12,7 @@ struct AnswerCompiler {
     let isPlain = answer.faults.isEmpty && answer.pace == nil && answer.delay == .zero
     var steps = answer.script?.map(\.step) ?? (isPlain ? plain(head, body) : runs(head, body))
     for fault in latestFirst(headCount: head.count) { steps.insert(.act(fault.action), atByte: fault.offset) }
-    if let pace = answer.pace {
-      steps.insert(.pace(pace), atByte: answer.pacesBodyOnly ? head.count : 0)
-    }
+    if let pace = answer.pace { steps.insert(.pace(pace), atByte: answer.pacesBodyOnly ? head.count : 0) }
     if answer.delay > .zero { steps.insert(.act(.pause(answer.delay)), at: 0) }
     return (steps, closes)
   }

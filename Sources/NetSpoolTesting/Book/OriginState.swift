@@ -99,9 +99,7 @@ extension OriginState {
   }
 
   /// An answer that does not wait for the body.
-  func earlyAnswer(
-    _ request: @autoclosure () -> RecordedRequest, path: String, method: String
-  ) -> Answer? {
+  func earlyAnswer(_ request: @autoclosure () -> RecordedRequest, path: String, method: String) -> Answer? {
     let (early, closure) = book.withLock { ($0.routes.takeEarly(path, method), $0.routes.headClosure(path)) }
     return early ?? closure?(request())
   }

@@ -75,9 +75,7 @@
 extension HTTP2Framer {
   /// 1xx.
   func submit(interim status: Int, _ fields: [HeaderField], on stream: Int32) {
-    unsafe with(status, fields) {
-      unsafe library.submit_headers(session, 0, stream, nil, $0, $1, nil)
-    }
+    unsafe with(status, fields) { unsafe library.submit_headers(session, 0, stream, nil, $0, $1, nil) }
   }
 
   /// The head of an answer. Its body is asked for.
@@ -113,9 +111,7 @@ extension HTTP2Framer {
   }
 
   /// Lends the fields as nghttp2 wants them; it makes copies.
-  private func with(
-    _ status: Int?, _ fields: [HeaderField], _ body: (NGHTTP2.Fields, Int) -> Int32
-  ) {
+  private func with(_ status: Int?, _ fields: [HeaderField], _ body: (NGHTTP2.Fields, Int) -> Int32) {
     var all = fields
     if let status { all.insert(HeaderField(":status", String(status)), at: 0) }
     var text = all.flatMap { Array($0.name.utf8) + Array($0.value.utf8) }

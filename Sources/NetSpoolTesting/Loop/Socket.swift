@@ -132,9 +132,7 @@ enum Socket {
     return result >= 0 ? .bytes(result) : failed()
   }
 
-  private static func failed() -> Transfer {
-    errno == EAGAIN || errno == EINTR ? .wouldBlock : .failed
-  }
+  private static func failed() -> Transfer { errno == EAGAIN || errno == EINTR ? .wouldBlock : .failed }
 
   /// Says that nothing more will be sent; reading goes on.
   static func endSending(_ fd: Int32) { _ = shutdown(fd, Int32(SHUT_WR)) }

@@ -38,9 +38,7 @@ public struct RecordedRequest: Sendable {
   /// The target without its query.
   public let path: String
   /// The query without its question mark; nil when there is none.
-  public var query: String? {
-    target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
-  }
+  public var query: String? { target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) } }
   /// The values of the query, decoded, by their names; of several with one name the first.
   public var parameters: [String: String] {
     let pairs = (query ?? "").split(separator: "&").map { pair in

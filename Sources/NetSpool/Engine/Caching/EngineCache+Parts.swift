@@ -73,9 +73,7 @@ extension EngineCache {
     return bytes
   }
 
-  private func table(of held: HeldAnswer) -> PartTable? {
-    PartTable(decoding: held.hit.body.array.rawBytes)
-  }
+  private func table(of held: HeldAnswer) -> PartTable? { PartTable(decoding: held.hit.body.array.rawBytes) }
 
   func heldParts(for question: CacheQuestion) -> HeldAnswer? {
     guard let held = answer(at: partsKey(question)), let parts = held.stored.parts else { return nil }
@@ -105,9 +103,7 @@ private struct PartChange {
     (self.cache, self.question, self.entry, self.askedAt) = (cache, question, entry, askedAt)
   }
 
-  func bytes(_ range: Range<Int64>) -> [UInt8]? {
-    cache.bytes(range, in: table, for: question, new: new)
-  }
+  func bytes(_ range: Range<Int64>) -> [UInt8]? { cache.bytes(range, in: table, for: question, new: new) }
 
   /// With too many gaps, or where a piece has gone that another was to be joined with, it stands alone.
   mutating func add(_ range: Range<Int64>, _ body: [UInt8], total: Int64) {

@@ -55,9 +55,7 @@ extension EngineCache {
   }
 
   /// Names the resource of a URL in the digests of the store's keys.
-  func resource(_ url: URLPieces) -> UInt64 {
-    StoreKey.resource(CacheKey.resource(url).rawBytes, part: part)
-  }
+  func resource(_ url: URLPieces) -> UInt64 { StoreKey.resource(CacheKey.resource(url).rawBytes, part: part) }
 
   /// Removes what an answer to an unsafe request makes worthless (RFC 9111 section 4.4), for all senders: the fields of
   /// the request that changed it say nothing of those of the requests that it changed it for. Done once the disk knows,

@@ -237,8 +237,7 @@ extension EngineCache {
   func wholeAnswer(at key: StoreKey) -> HeldAnswer? { answer(at: key).flatMap { isWhole($0) ? $0 : nil } }
 
   private func variantKey(_ index: VariantIndex, _ list: Int, _ question: CacheQuestion) -> StoreKey {
-    let bytes = CacheKey.variant(
-      index, list: list, of: question.primaryKey.fullKey, headers: question.fields)
+    let bytes = CacheKey.variant(index, list: list, of: question.primaryKey.fullKey, headers: question.fields)
     return StoreKey(bytes, resource: question.resource, part: part)
   }
 
@@ -290,8 +289,7 @@ extension EngineCache {
     case nil: break
     }
     varying.note(primary)
-    store.put(
-      primary, namespace: settings.namespace, metadata: index.encode(), body: [], askedAt: askedAt)
+    store.put(primary, namespace: settings.namespace, metadata: index.encode(), body: [], askedAt: askedAt)
     return index.lists.firstIndex(of: vary).map { variantKey(index, $0, question) }
   }
 

@@ -78,9 +78,7 @@ extension EngineFreezing {
   }
 
   /// What cannot be read is everybody's.
-  private func isOurs(_ letter: DeadLetter) -> Bool {
-    letter.record.map { owns($0.request.scope) } ?? true
-  }
+  private func isOurs(_ letter: DeadLetter) -> Bool { letter.record.map { owns($0.request.scope) } ?? true }
 
   /// False when no such request of this engine waits.
   func cancel(_ id: FrozenID, for engine: NetworkEngine) -> Bool {

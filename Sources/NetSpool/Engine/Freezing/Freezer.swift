@@ -46,9 +46,7 @@ final class Freezer: Sendable {
 
   /// Has something done on the freezer's thread, behind all that was sent before it. False when it is closed.
   @discardableResult
-  func dispatch(_ command: @escaping Command) -> Bool {
-    inbox.send { $0.all.append(command) } != nil
-  }
+  func dispatch(_ command: @escaping Command) -> Bool { inbox.send { $0.all.append(command) } != nil }
 
   // MARK: Opening and leaving
 

@@ -13,9 +13,7 @@ extension LoopContext {
   }
 
   /// The body is there, but who reads it may never take the rest: what is left of each one's total is for that.
-  func limitStreams(of leader: NetworkOperation) {
-    leader.forEachRecipient { limitStreams(of: $0, leader) }
-  }
+  func limitStreams(of leader: NetworkOperation) { leader.forEachRecipient { limitStreams(of: $0, leader) } }
 
   func limitStreams(of recipient: NetworkOperation, _ leader: NetworkOperation) {
     guard let total = recipient.timeLimits(recipient.sent).total else { return }

@@ -118,9 +118,7 @@ final class Names {
     let waiting = reading[id] ?? WaitList()
     if reading.updateValue(waiting, forKey: id) == nil {
       let (port, me) = (context.port, LoopReference(self))
-      authorities.prepare {
-        port.perform(of: QueueDriver.Command.house) { _ in me.object?.didRead(id) }
-      }
+      authorities.prepare { port.perform(of: QueueDriver.Command.house) { _ in me.object?.didRead(id) } }
     }
     let (left, failure) = limit(of: operation)
     return Wait(

@@ -14,13 +14,9 @@ package enum HTTPDate {
     }
   }
 
-  static func parse(_ text: String, now: Int64? = nil) -> Int64? {
-    parse(text.utf8Span.span, now: now)
-  }
+  static func parse(_ text: String, now: Int64? = nil) -> Int64? { parse(text.utf8Span.span, now: now) }
 
-  static func parse(_ text: ArraySlice<UInt8>, now: Int64? = nil) -> Int64? {
-    parse(text.span, now: now)
-  }
+  static func parse(_ text: ArraySlice<UInt8>, now: Int64? = nil) -> Int64? { parse(text.span, now: now) }
 
   /// `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that is sent. For years 0 to 9999.
   package static func format(_ seconds: Int64) -> String {
@@ -74,9 +70,7 @@ package enum HTTPDate {
     return candidate > current + 50 ? candidate - 100 : candidate
   }
 
-  private static func seconds(
-    _ text: Span<UInt8>, year: Int, monthAt: Int, day: Int, timeAt: Int
-  ) -> Int64? {
+  private static func seconds(_ text: Span<UInt8>, year: Int, monthAt: Int, day: Int, timeAt: Int) -> Int64? {
     guard has(text, timeAt + 2, ":"), has(text, timeAt + 5, ":"), let month = month(text, monthAt),
       let hour = number(text, timeAt, 2), let minute = number(text, timeAt + 3, 2),
       let second = number(text, timeAt + 6, 2)

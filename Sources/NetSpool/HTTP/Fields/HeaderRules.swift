@@ -47,9 +47,7 @@ enum HeaderRules {
     guard index > line.lowerBound, index + 1 < line.upperBound, bytes[index] == 0x3A,
       bytes[index + 1] == 0x20
     else { throw NetworkError(.invalidRequest, cause: .headerName) }
-    guard bytes.firstForbidden(in: index..<(line.upperBound - 1)) == nil else {
-      throw invalid("headerValue")
-    }
+    guard bytes.firstForbidden(in: index..<(line.upperBound - 1)) == nil else { throw invalid("headerValue") }
   }
 
   private static func isToken(_ text: some StringProtocol) -> Bool {

@@ -1,9 +1,7 @@
 /// Lookups by name. They read the block where it lies: no `String` is made to compare names.
 extension Headers {
   /// The first value of this name.
-  func first(_ name: String) -> String? {
-    firstBytes(name).map { Self.text($0) }
-  }
+  func first(_ name: String) -> String? { firstBytes(name).map { Self.text($0) } }
 
   /// The first value of this name, as bytes of the block.
   func firstBytes(_ name: String) -> ArraySlice<UInt8>? {
@@ -12,9 +10,7 @@ extension Headers {
   }
 
   /// Every value of this name, in order.
-  func all(_ name: String) -> [String] {
-    allBytes(name).map { Self.text($0) }
-  }
+  func all(_ name: String) -> [String] { allBytes(name).map { Self.text($0) } }
 
   /// A value that refers to a URL as text: bytes that are no UTF-8 are escaped as they are, since which coding they are in is
   /// the origin's affair.

@@ -19,9 +19,7 @@ struct InterfaceRule: Sendable, Hashable {
         && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/*:".utf8.contains($0) }
       return isName && !(name.isEmpty && pattern.isEmpty)
     }
-    if patterns.isEmpty || !isUsable {
-      throw NetworkError(.invalidConfiguration, cause: .allowedInterfaces)
-    }
+    if patterns.isEmpty || !isUsable { throw NetworkError(.invalidConfiguration, cause: .allowedInterfaces) }
     if let missing = patterns.first(where: { !$0.hasSuffix("*") && !NetworkInterface.exists($0) }) {
       throw NetworkError(.invalidConfiguration, reason: "allowedInterfaces: \(missing)")
     }

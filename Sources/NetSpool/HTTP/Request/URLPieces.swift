@@ -19,8 +19,7 @@ struct URLPieces: Sendable, Hashable {
   /// its brackets, and its zone, whose case is the interface's.
   init(scheme: String, host: String, port: Int, pathAndQuery: String) {
     let zone = host.utf8.firstIndex(of: UInt8(ascii: "%")) ?? host.endIndex
-    origin = Origin(
-      scheme: scheme.lowercased(), host: host[..<zone].lowercased() + host[zone...], port: port)
+    origin = Origin(scheme: scheme.lowercased(), host: host[..<zone].lowercased() + host[zone...], port: port)
     self.pathAndQuery = pathAndQuery.isEmpty ? "/" : pathAndQuery
   }
 
@@ -75,7 +74,5 @@ extension URLPieces.Origin {
     hasDefaultPort ? "\(scheme)://\(host)" : "\(scheme)://\(host):\(port)"
   }
 
-  var hasDefaultPort: Bool {
-    (scheme == "https" && port == 443) || (scheme == "http" && port == 80)
-  }
+  var hasDefaultPort: Bool { (scheme == "https" && port == 443) || (scheme == "http" && port == 80) }
 }

@@ -21,9 +21,7 @@ struct ServerEventParser {
   init(eventBytesMax: Int = .max) { self.eventBytesMax = eventBytesMax }
 
   /// What was not ended is dropped.
-  mutating func beginConnection() {
-    (name, data, hasData, id, isFirstLine) = ("", "", false, lastID, true)
-  }
+  mutating func beginConnection() { (name, data, hasData, id, isFirstLine) = ("", "", false, lastID, true) }
 
   /// A line without its end; the event that it ends, if it does. Throws `bodyTooLarge`.
   mutating func take(_ line: String) throws(NetworkError) -> NetworkStreamedResponse.Event? {

@@ -49,9 +49,7 @@ final class CacheStore: Sendable {
 
 extension CacheStore {
   /// What is stored under a key. Never waits for the writer, but for the disk: not on a loop thread.
-  func lookup(_ key: StoreKey) -> StoreHit? {
-    isUsable ? core.lookup(key) : nil
-  }
+  func lookup(_ key: StoreKey) -> StoreHit? { isUsable ? core.lookup(key) : nil }
 
   /// The body of what was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
   ///

@@ -56,8 +56,7 @@ extension CacheStoreCore {
     if case .metadata(let metadata, let id) = pending, id == facts.bodyID {
       return StoreHit(body: body, metadata: metadata, bodyID: id)
     }
-    return StoreHit(
-      body: body, metadata: [UInt8](entry.metadata), bodyID: facts.bodyID, place: entry.place)
+    return StoreHit(body: body, metadata: [UInt8](entry.metadata), bodyID: facts.bodyID, place: entry.place)
   }
 
   /// Compares a body that does not stand in its record with its checksum; once.

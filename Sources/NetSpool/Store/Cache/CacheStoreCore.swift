@@ -129,9 +129,7 @@ extension CacheStoreCore {
     }
   }
 
-  func remove(_ key: StoreKey) {
-    _ = change { _ in (key, .removed, true) }
-  }
+  func remove(_ key: StoreKey) { _ = change { _ in (key, .removed, true) } }
 
   /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when some of it
   /// was still to be written. Costs what waits to be written.

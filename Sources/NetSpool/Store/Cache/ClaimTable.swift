@@ -86,8 +86,7 @@ final class ClaimTable: Sendable {
         return .taken
       }
       claimant.didClaim()
-      return .claimed(
-        Claim(self, claimant, index, word), isNews: found.isNews(for: owner))
+      return .claimed(Claim(self, claimant, index, word), isNews: found.isNews(for: owner))
     }
     return .unneeded
   }

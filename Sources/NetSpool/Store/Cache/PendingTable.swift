@@ -92,8 +92,7 @@ struct PendingTable {
 
   /// Answers the number by which the change is found again.
   mutating func add(_ key: StoreKey, _ content: Content) -> UInt64 {
-    let change = Change(
-      sequence: UInt64(waits.begin(MonotonicClock.now)), key: key, content: content)
+    let change = Change(sequence: UInt64(waits.begin(MonotonicClock.now)), key: key, content: content)
     bytes += change.bytesInMemory
     if let before = changes.updateValue(change, forKey: key.digest) {
       bytes -= before.bytesInMemory

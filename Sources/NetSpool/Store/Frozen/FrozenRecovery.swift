@@ -20,9 +20,7 @@ struct FrozenRecovery {
     var report = Report(meta: try nextMeta(highest: rows.highest, transaction), damaged: rows.damaged)
     for number in report.damaged { try setAside(number, nowWall, &transaction) }
     let isConsistent = try isConsistent(transaction)
-    if !report.damaged.isEmpty || !isConsistent {
-      report.damaged += try rebuild(&transaction, nowWall)
-    }
+    if !report.damaged.isEmpty || !isConsistent { report.damaged += try rebuild(&transaction, nowWall) }
     report.records = try transaction.size(of: tables.rec).records
     try transaction.put(report.meta.encode().rawBytes, at: RecordKey(ordered: 0), in: tables.meta)
     Failpoint.pass(.duringRecovery)

@@ -68,9 +68,7 @@ extension FrozenStore {
   }
 
   /// Finds what `open` would find in a directory, which must be there. Changes nothing in it; no process can open it meanwhile.
-  static func inspect(
-    _ settings: FrozenStoreSettings
-  ) throws(NetworkError) -> EnvironmentOpening.Found {
+  static func inspect(_ settings: FrozenStoreSettings) throws(NetworkError) -> EnvironmentOpening.Found {
     try EnvironmentOpener(
       directory: EnvironmentDirectory(settings.environment), settings: settings.environment
     )

@@ -35,9 +35,7 @@ extension FrozenWriter {
     return nil
   }
 
-  private mutating func takeRoom(
-    for bytes: Int, _ transaction: borrowing WriteTransaction
-  ) throws(Refusal) {
+  private mutating func takeRoom(for bytes: Int, _ transaction: borrowing WriteTransaction) throws(Refusal) {
     let records = try reading { () throws(StoreError) in try transaction.size(of: tables.rec).records }
     if records >= settings.recordsMax { throw .refused(NetworkError(.queueFull, cause: .frozenRecords)) }
     // Pages that a long value fills, and those of the trees that may split: more than it will be.
@@ -60,9 +58,7 @@ extension FrozenWriter {
     return receipt
   }
 
-  func postpone(
-    _ number: UInt64, _ payload: [UInt8], _ transaction: inout WriteTransaction
-  ) throws(Refusal) {
+  func postpone(_ number: UInt64, _ payload: [UInt8], _ transaction: inout WriteTransaction) throws(Refusal) {
     var row = try existingRow(number, transaction)
     row.payload = payload
     try put(row.encode(number), number, tables.rec, &transaction)
@@ -93,9 +89,7 @@ extension FrozenWriter {
   }
 
   /// Whole bytes go back; those of a cancelled request are gone.
-  func revive(
-    _ number: UInt64, _ revived: FrozenRow, _ transaction: inout WriteTransaction
-  ) throws(Refusal) {
+  func revive(_ number: UInt64, _ revived: FrozenRow, _ transaction: inout WriteTransaction) throws(Refusal) {
     guard let kept = try bytes(number, tables.remains, transaction), kept.count >= 8 else {
       throw .refused(NetworkError(.invalidRequest, reason: "body"))
     }

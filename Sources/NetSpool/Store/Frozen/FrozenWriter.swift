@@ -19,9 +19,7 @@ struct FrozenWriter: ~Copyable {
 
   /// Writes all changes in one transaction. What it throws has changed nothing; a change that is refused alone
   /// has its failure for a result, and the others are written.
-  mutating func write(
-    _ changes: [FrozenChange]
-  ) throws(StoreError) -> [Result<FrozenReceipt, NetworkError>] {
+  mutating func write(_ changes: [FrozenChange]) throws(StoreError) -> [Result<FrozenReceipt, NetworkError>] {
     settings.onDisk?()
     nextMeta = meta
     room = 0
@@ -95,9 +93,7 @@ extension FrozenWriter {
     }
   }
 
-  func remove(
-    _ number: UInt64, _ tables: [Database], _ transaction: inout WriteTransaction
-  ) throws(Refusal) {
+  func remove(_ number: UInt64, _ tables: [Database], _ transaction: inout WriteTransaction) throws(Refusal) {
     for table in tables { try remove(RecordKey(ordered: number), table, &transaction) }
   }
 
@@ -168,7 +164,5 @@ extension FrozenWriter {
 
 extension Record {
   /// A key that is a request's number.
-  var number: UInt64? {
-    key.byteCount == 8 ? key.bigEndian(at: 0) : nil
-  }
+  var number: UInt64? { key.byteCount == 8 ? key.bigEndian(at: 0) : nil }
 }

@@ -78,9 +78,7 @@ struct StoreError: Error, Sendable, Hashable {
   }
 
   /// The disk or the map has no room. A full disk reaches LMDB as EIO when it wrote part of a page.
-  var isFull: Bool {
-    [MDB_MAP_FULL, ENOSPC, EDQUOT, EFBIG, EIO].contains(number)
-  }
+  var isFull: Bool { [MDB_MAP_FULL, ENOSPC, EDQUOT, EFBIG, EIO].contains(number) }
 
   /// Another process keeps the lock of the writer.
   var isBusy: Bool { number == EWOULDBLOCK }
@@ -90,9 +88,7 @@ struct StoreError: Error, Sendable, Hashable {
     [MDB_CORRUPTED, MDB_PAGE_NOTFOUND, MDB_INVALID, MDB_BAD_TXN, MDB_BAD_VALSIZE].contains(number)
   }
 
-  var underlying: NetworkError.Underlying {
-    number < 0 ? .lmdb(number) : .errno(number)
-  }
+  var underlying: NetworkError.Underlying { number < 0 ? .lmdb(number) : .errno(number) }
 
   func failure(_ code: NetworkError.Code = .storeFailed, reason: String? = nil) -> NetworkError {
     NetworkError(code, reason: reason, underlying: underlying)

@@ -198,9 +198,7 @@ extension Environment {
 // MARK: Transactions
 
 extension Environment {
-  func read() throws(StoreError) -> ReadTransaction {
-    try ReadTransaction(self)
-  }
+  func read() throws(StoreError) -> ReadTransaction { try ReadTransaction(self) }
 
   /// Runs `body` in a write transaction and commits it; whatever it throws leaves nothing behind.
   /// Waits for the writer of another process.
@@ -251,9 +249,7 @@ extension Environment {
   }
 
   /// Has the disk write all that was committed; waits for it.
-  func sync() throws(StoreError) {
-    try StoreError.check(unsafe mdb_env_sync(pointer, 1))
-  }
+  func sync() throws(StoreError) { try StoreError.check(unsafe mdb_env_sync(pointer, 1)) }
 
   /// Pages of the file that a writer may use again as long as no reader is older than `commit`. They stand in
   /// a tree of their own, number 0, under the commit that set them free; a record begins with their count.

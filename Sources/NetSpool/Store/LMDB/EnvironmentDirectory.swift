@@ -363,9 +363,7 @@ extension EnvironmentDirectory {
     unsafe clock_gettime(CLOCK_REALTIME, &times[1])
     times[1].tv_nsec = Int.random(in: 0..<1_000_000_000)
     times[0] = times[1]
-    guard unsafe futimens(data.rawValue, times) == 0, let status = try? FileStatus(of: data) else {
-      return
-    }
+    guard unsafe futimens(data.rawValue, times) == 0, let status = try? FileStatus(of: data) else { return }
     stamp.state = .orderly
     stamp.brokenOpenings = 0
     stamp.boot = .current

@@ -40,9 +40,7 @@ final class EnvironmentRegistry: Sendable {
     guard let identity = directory.dataStatus()?.identity else { return nil }
     return try open.withLock { open throws(NetworkError) in
       guard let environment = open[Self.key(identity)] else { return nil }
-      if environment.settings.layout != settings.layout {
-        throw NetworkError(.storeInUse, cause: .layout)
-      }
+      if environment.settings.layout != settings.layout { throw NetworkError(.storeInUse, cause: .layout) }
       environment.retain()
       return environment
     }

@@ -102,9 +102,7 @@ struct Record: ~Escapable {
     let cursor = try unsafe openCursor(in: database, of: transaction)
     defer { unsafe mdb_cursor_close(cursor) }
     var record = try unsafe move(cursor, to: key, key == nil ? MDB_FIRST : MDB_SET_RANGE)
-    while let found = record, visit(found.borrowed) {
-      record = try unsafe move(cursor, to: nil, MDB_NEXT)
-    }
+    while let found = record, visit(found.borrowed) { record = try unsafe move(cursor, to: nil, MDB_NEXT) }
   }
 
   static func openCursor(

@@ -51,9 +51,7 @@ extension WriteTransaction {
 
   /// Takes a value with pages of its own out. LMDB believes the page header when it frees the pages, so a
   /// header that is damaged would set live pages free: then nothing is done and `.damaged` answered.
-  mutating func removeLarge(
-    at key: RecordKey, in database: Database
-  ) throws(StoreError) -> LargeRemoval {
+  mutating func removeLarge(at key: RecordKey, in database: Database) throws(StoreError) -> LargeRemoval {
     let cursor = try unsafe MappedRecord.openCursor(in: database, of: transaction!)
     defer { unsafe mdb_cursor_close(cursor) }
     var value = unsafe MDB_val()

@@ -138,9 +138,7 @@ extension WriteTransaction {
 
   /// Puts a value at a key that should be behind all others: its page is found without a search, and filled before
   /// the next one begins; `put` leaves half of each empty. Where the key is not behind all others it is put all the same.
-  mutating func append(
-    _ value: RawSpan, at key: RecordKey, in database: Database
-  ) throws(StoreError) {
+  mutating func append(_ value: RawSpan, at key: RecordKey, in database: Database) throws(StoreError) {
     let status = put(value, at: key, in: database, MDB_APPEND)
     if status == MDB_KEYEXIST { return try put(value, at: key, in: database) }
     try StoreError.check(status)

@@ -115,9 +115,7 @@ final class EasyHandle {
     unsafe shared.join(easy)
   }
 
-  private func set(_ option: CURLoption, _ value: Int) {
-    unsafe cnetspool_easy_set_long(easy, option, value)
-  }
+  private func set(_ option: CURLoption, _ value: Int) { unsafe cnetspool_easy_set_long(easy, option, value) }
 
   /// Points the handle at another path of its origin: the bytes of a canonical URL from an offset on.
   ///

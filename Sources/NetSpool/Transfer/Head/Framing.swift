@@ -12,9 +12,7 @@ struct Framing: Sendable, Hashable {
 
   /// Looks at one field. Answers true if it decides where the body ends; throws `ambiguousFraming`.
   @inline(__always)
-  mutating func note(
-    _ line: Span<UInt8>, name: Range<Int>, value: Range<Int>
-  ) throws(NetworkError) -> Bool {
+  mutating func note(_ line: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(NetworkError) -> Bool {
     // Most fields are told apart by length and first letter alone.
     switch (name.count, line[name.lowerBound] | 0x20) {
     case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")),

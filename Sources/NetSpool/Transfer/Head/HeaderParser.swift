@@ -72,9 +72,7 @@ struct HeaderParser: Sendable {
   ///
   /// Throws `protocolViolation`, `headersTooLarge`, `tooManyInformational`, `ambiguousFraming`, and
   /// `truncatedHeaders` for a line without end.
-  mutating func line(_ bytes: RawSpan) throws(NetworkError) -> Event {
-    try line(Span<UInt8>(_bytes: bytes))
-  }
+  mutating func line(_ bytes: RawSpan) throws(NetworkError) -> Event { try line(Span<UInt8>(_bytes: bytes)) }
 
   /// The same for bytes that are typed.
   mutating func line(_ line: Span<UInt8>) throws(NetworkError) -> Event {

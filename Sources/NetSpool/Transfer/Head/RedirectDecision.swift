@@ -36,9 +36,7 @@ enum RedirectDecision {
     guard setsCookie || !history.holds(method: method, url: target) else {
       throw failure(.redirectCycle, nil, status)
     }
-    guard history.hops < policy.limit else {
-      throw failure(.tooManyRedirects, String(policy.limit), status)
-    }
+    guard history.hops < policy.limit else { throw failure(.tooManyRedirects, String(policy.limit), status) }
     let isSameOrigin = current.origin == target.origin
     let keepsBody = hasBody && !becomesGet
     if keepsBody { try checkBody(status: status, isSameOrigin: isSameOrigin, policy: policy) }

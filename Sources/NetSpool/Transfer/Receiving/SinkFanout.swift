@@ -27,9 +27,7 @@ final class SinkFanout {
   var isFollowed: Bool { branches.contains { !$0.isEnded && $0.isFollowed } }
 
   /// None of the owner's sinks is left.
-  func hasLostAll(of id: UInt64) -> Bool {
-    branches.allSatisfy { $0.id != id || $0.failure != nil }
-  }
+  func hasLostAll(of id: UInt64) -> Bool { branches.allSatisfy { $0.id != id || $0.failure != nil } }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, only id: UInt64? = nil) {
     for branch in branches where !branch.isFinishing && (id == nil || branch.id == id) {

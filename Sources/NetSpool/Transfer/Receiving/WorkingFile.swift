@@ -18,9 +18,7 @@ struct WorkingFile: ~Copyable, Sendable {
   private static let canBeUnnamed = Atomic((try? FileStatus(path: "/proc/self/fd")) != nil)
 
   /// - Parameter isUnnamed: false makes the file as on a file system that has none without a name; for tests.
-  init(
-    _ target: FileTarget, _ placement: FileWriter.Placement, isUnnamed: Bool = true
-  ) throws(SystemError) {
+  init(_ target: FileTarget, _ placement: FileWriter.Placement, isUnnamed: Bool = true) throws(SystemError) {
     let directory = try FileDescriptor.directory(target.directory)
     let existing = try Self.judge(target, in: directory, placement)
     var name: String?

@@ -91,7 +91,5 @@ extension Transfer {
   }
 
   /// Only the end of its connection tells whether the body of an answer that has ended well is whole.
-  var mayBeGivenUp: Bool {
-    exchange.head != nil && !handle.endsConnection && completeness == .closeDelimited
-  }
+  var mayBeGivenUp: Bool { exchange.head != nil && !handle.endsConnection && completeness == .closeDelimited }
 }
