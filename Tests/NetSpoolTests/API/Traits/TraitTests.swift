@@ -25,6 +25,9 @@ import Logging
 /// What the traits of the package add; each test is there with its trait only.
 @Suite("Traits")
 struct TraitTests {
+  /// Between two looks at what others are about to do.
+  private static func pause() async { try? await Task.sleep(for: .milliseconds(5)) }
+
   #if HTTPTypes
   @Test func `requests and responses in the words of HTTPTypes`() async throws {
     try await withEngine { engine, origin in
@@ -51,8 +54,10 @@ struct TraitTests {
   #if ServiceLifecycle
   @Test func `an engine is a service that ends in good order`() async throws {
     try await withEngine { engine, origin in
+      origin.hold("/held")
       origin.fallback(.text("hello"))
-      let held = await engine.held("/held", at: origin)
+      let held = engine.start("/held")
+      #expect(await origin.waitForWaiting("/held", 1))
       let group = ServiceGroup(services: [engine], logger: Logger(label: "test"))
       let running = Task { try await group.run() }
       await group.triggerGracefulShutdown()
@@ -101,7 +106,7 @@ struct TraitTests {
       }
       let (status, source, error) = ("http.response.status_code", "netspool.source", "error.type")
       // Metrics come behind the handlers.
-      _ = await until { (try? count((error, "connectFailed"))) == 1 }
+      await Self.wait { try count((error, "connectFailed")) == 1 }
       #expect(try count((status, "200"), (source, "network")) == 3)
       #expect(try count((status, "404"), (error, "404"), (source, "network")) == 1)
       #expect(try count((error, "connectFailed")) == 1)
@@ -120,9 +125,16 @@ struct TraitTests {
       origin.on("/a", .text("hello"))
       _ = await engine.get("/a").end()
       label = "\(engine.id)"
-      #expect(await until { Self.series(of: label, metrics) > 0 })
+      await Self.wait { Self.series(of: label, metrics) > 0 }
+      #expect(Self.series(of: label, metrics) > 0)
     }
-    #expect(await until { Self.series(of: label, metrics) == 0 })
+    await Self.wait { Self.series(of: label, metrics) == 0 }
+    #expect(Self.series(of: label, metrics) == 0)
+  }
+
+  private static func wait(for isThere: () throws -> Bool) async {
+    let deadline = Deadline.generous
+    while (try? isThere()) != true, deadline.millisecondsLeft > 0 { await pause() }
   }
 
   private static func series(of engine: String?, _ metrics: TestMetrics) -> Int {
@@ -155,8 +167,11 @@ struct TraitTests {
       try engine.useCache(.init(directory: fixture.folder.path + "/cache"))
       try engine.useFreezing(fixture.configuration)
       for _ in 0..<3 { #expect(try await engine.get("a").text == "hello") }
-      while gauge("netspool.origin.connections", of: engine) != 1 { await moment() }
-      while gauge("netspool.cache.hits", of: engine) != 2 { await moment() }
+      while gauge("netspool.origin.connections", of: engine) != 1
+        || gauge("netspool.cache.hits", of: engine) != 2
+      {
+        await Self.pause()
+      }
       #expect(gauge("netspool.origin.width", of: engine) ?? 0 >= 1)
       #expect(
         gauge("netspool.cache.bytes", of: engine) ?? 0 > 0 && gauge("netspool.frozen.age", of: engine) == 0)
@@ -164,11 +179,11 @@ struct TraitTests {
       // Nothing ends from here on, and a second passes at least between two looks.
       let letter = engine.letter("/letters")
       _ = await engine.freeze(letter)
-      while gauge("netspool.frozen.age", of: engine) ?? 0 < 1 { await moment() }
+      while gauge("netspool.frozen.age", of: engine) ?? 0 < 1 { await Self.pause() }
       #expect(gauge("netspool.frozen", of: nil) != nil && gauge("netspool.loop.longest", of: nil) != nil)
       try origin.start()
       #expect(await letter.end().text == "taken")
-      while gauge("netspool.frozen.age", of: engine) != 0 { await moment() }
+      while gauge("netspool.frozen.age", of: engine) != 0 { await Self.pause() }
     }
   }
 
@@ -199,10 +214,14 @@ struct TraitTests {
     try await withEngine { engine, origin in
       origin.on("/from", .redirect(to: "/to?token=secret"))
       origin.on("/to", .text("hello"))
-      try await withSpan("caller \(origin.port)") { _ in _ = try await engine.get("from") }
-      let caller = try #require(tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
+      try await withSpan("caller \(origin.port)") { _ in
+        _ = try await engine.get("from")
+      }
+      let caller = try #require(
+        tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
       // An answer is given first, and then the spans end, in any order
-      _ = await until { Self.haveEnded(below: caller.spanID) }
+      let deadline = Deadline.generous
+      while !Self.haveEnded(below: caller.spanID), deadline.millisecondsLeft > 0 { await Self.pause() }
       let spans = tracer.finishedSpans
       let operation = try #require(
         spans.first { $0.operationName == "NetSpool GET" && $0.parentSpanID == caller.spanID })
@@ -211,7 +230,8 @@ struct TraitTests {
       #expect(
         exchanges.compactMap { $0.attributes.get("http.response.status_code") } == [.int64(302), .int64(200)])
       #expect(exchanges.allSatisfy { !"\($0.attributes)".contains("secret") })
-      #expect(origin.requests.compactMap { $0.header(InMemoryTracer.spanIDKey) } == exchanges.map(\.spanID))
+      let sent = origin.requests.compactMap { $0.header(InMemoryTracer.spanIDKey) }
+      #expect(sent == exchanges.map(\.spanID))
       #expect(operation.attributes.get("http.response.status_code") == .int64(200))
     }
   }
@@ -229,7 +249,8 @@ struct TraitTests {
       #expect(await engine.end(of: engine.letter("/letter")).text == "taken")
       let sent = fixture.origin.requests.compactMap { $0.header(InMemoryTracer.spanIDKey) }
       #expect(sent.count == 2)
-      _ = await until { Self.spans(sent).count >= 2 }
+      let deadline = Deadline.generous
+      while Self.spans(sent).count < 2, deadline.millisecondsLeft > 0 { await Self.pause() }
       let parents = Self.spans(sent).compactMap(\.parentSpanID)
       let attempts = Self.spans(parents)
       #expect(attempts.map { $0.attributes.get("http.response.status_code") } == [.int64(500), .int64(200)])
@@ -305,7 +326,8 @@ struct TraitTests {
   @Test func `Brotli is decoded`() async throws {
     let packed: [UInt8] = [
       0x1B, 0x27, 0x23, 0xF8, 0x8D, 0x94, 0xAE, 0xA6, 0x4A, 0xA8, 0x9D, 0xD8, 0xDE, 0xE8, 0x34, 0xC8, 0x54,
-      0x19, 0x9C, 0xF8, 0x2D, 0x18, 0x98, 0xAD, 0x01, 0x40, 0x7B, 0x09,
+      0x19, 0x9C,
+      0xF8, 0x2D, 0x18, 0x98, 0xAD, 0x01, 0x40, 0x7B, 0x09,
     ]
     try await check("br", packed, frames: false)
   }
@@ -315,7 +337,8 @@ struct TraitTests {
   @Test func `Zstandard is decoded`() async throws {
     let packed: [UInt8] = [
       0x28, 0xB5, 0x2F, 0xFD, 0x64, 0x28, 0x22, 0x8D, 0x00, 0x00, 0x48, 0x4E, 0x65, 0x74, 0x53, 0x70, 0x6F,
-      0x6F, 0x6C, 0x20, 0x01, 0x00, 0x1C, 0x83, 0x7C, 0x39, 0x02, 0x38, 0x73, 0x4F, 0xBD,
+      0x6F, 0x6C,
+      0x20, 0x01, 0x00, 0x1C, 0x83, 0x7C, 0x39, 0x02, 0x38, 0x73, 0x4F, 0xBD,
     ]
     try await check("zstd", packed, frames: true)
   }
