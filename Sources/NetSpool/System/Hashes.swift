@@ -94,6 +94,7 @@ struct KeyHash {
     }
     var rest = UInt64(bytes.byteCount) << 56
     if bytes.byteCount >= 8 {
+      // The last eight, of which some were mixed in before: one load in place of a loop.
       rest ^= unsafe bytes.unsafeLoadUnaligned(fromByteOffset: bytes.byteCount - 8, as: UInt64.self)
     } else {
       while offset < bytes.byteCount {
