@@ -73,9 +73,7 @@ struct CoalescingTests {
         $0.timeouts = limits
       }
       // When both share an exchange
-      engine.enqueue(operations[0])
-      #expect(await origin.waitForHits("/a", 1))
-      engine.enqueue(operations[1])
+      await engine.share("/a", at: origin, operations)
       // Then both have its answer
       for operation in operations { #expect(await operation.end().text == "both") }
       #expect(origin.hits("/a") == 1)

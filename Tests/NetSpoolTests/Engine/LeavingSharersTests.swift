@@ -61,8 +61,7 @@ struct LeavingSharersTests {
       let stream = PatternStream()
       other.addDownloadStream(stream)
       async let ends = (stuck.end(), other.end())
-      engine.enqueue(stuck)
-      engine.enqueue(other)
+      await engine.share("/a", at: origin, [stuck, other])
       let (left, whole) = await ends
       #expect(left.code == .timedOut && left.reason == "stalled: sink, stream 0")
       #expect(whole.response?.status == 200 && stream.isWhole(Self.count))
@@ -81,8 +80,8 @@ struct LeavingSharersTests {
       other.addDownloadStream(streams[1])
       other.configure { $0.timeouts = engine.limits { $0.stall = .seconds(1) } }
       async let end = slow.end()
-      engine.enqueue(slow)
-      let ending = await engine.end(of: other)
+      await engine.share("/a", at: origin, [slow, other])
+      let ending = await other.end()
       #expect(ending.code == .timedOut && ending.reason == "stalled: sink, another's stream")
       #expect(streams[1].closings == ["timedOut"])
       // The reader itself has all the time in the world
@@ -151,7 +150,7 @@ private struct Sharing {
       .firstOfLate: [leaver.operation, watched],
     ][place]!
     async let ends = (leaver.operation.end(), stayer.operation.end(), watched.end())
-    for operation in early { engine.enqueue(operation) }
+    await engine.share("/a", at: origin, early)
     // A reader that takes nothing holds up those who share its exchange, until its limit.
     if leaving != .reader { #expect(await until { witness.count == held }, "\(row)") }
     if place == .late { engine.enqueue(leaver.operation) }

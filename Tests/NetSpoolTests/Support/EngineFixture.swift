@@ -206,6 +206,15 @@ extension NetworkEngine {
     return await held(path, at: origin, sourceLocation: sourceLocation)
   }
 
+  /// Enqueues those that ask for one path, and lets the origin answer when all of them have come: whatever holds this test
+  /// up meanwhile, they share an exchange.
+  func share(_ path: String, at origin: ScriptedOrigin, _ operations: [NetworkOperation]) async {
+    origin.hold(path)
+    for operation in operations { enqueue(operation) }
+    await settle()
+    origin.release(path)
+  }
+
   /// Waits until the loop has taken all that was enqueued: what the origin does from now on comes after it.
   func settle() async {
     // Twice: what the engine's own loop is handed first may be for another one.

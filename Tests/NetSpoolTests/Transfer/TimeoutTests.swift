@@ -105,10 +105,9 @@ import Testing
   @Test func `a slot in time ends the deadline, for all that share it`() async throws {
     try await withLimits({ $0.queueDeadline = Self.limit }) { engine, origin in
       origin.on("/a", .text("ok").delay(.milliseconds(600)))
-      let first = engine.start("/a")
-      let second = engine.start("/a")
-      #expect(await first.end().text == "ok")
-      #expect(await second.end().text == "ok")
+      let operations = [engine.operation(path: "/a"), engine.operation(path: "/a")]
+      await engine.share("/a", at: origin, operations)
+      for operation in operations { #expect(await operation.end().text == "ok") }
       #expect(origin.hits("/a") == 1)
     }
   }
