@@ -50,7 +50,12 @@ struct KillCheckTests {
   @Test func `what is told again says so`() {
     #expect(judge([Self.said, "TERM 1 200 again\n"]).counts.broken == 0)
     #expect(judge([Self.said, "TERM 1 200 first\n"]).counts.double == 1)
-    #expect(judge([Self.said, "DEAD 1 cancelled\n"]).counts.double == 1)
+    #expect(judge([Self.said, "DEAD 1 cancelled again\n"]).counts.double == 1)
+    let dead = Self.said.replacing("TERM 2 200", with: "DEAD 2 frozenPoisoned")
+    #expect(judge([dead, "DEAD 2 frozenPoisoned again\n"]).counts.double == 0)
+    #expect(judge([dead, "DEAD 2 frozenPoisoned first\n"]).counts.double == 1)
+    #expect(judge([dead + "DEAD 2 frozenPoisoned again\n"]).counts.double == 1)
+    #expect(judge([dead, "TERM 2 200 again\n"]).counts.double == 1)
     #expect(judge([Self.said, "ACK 0\n"]).counts.double == 1)
   }
 

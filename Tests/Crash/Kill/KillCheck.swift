@@ -30,8 +30,7 @@ struct KillCheck {
     counts.accepted += accepted.count
     counts.arrivals += arrivals.count
     counts.repeated += truth.promises.values.count { $0.outcomes.count > 1 }
-    if truth.doubles > 0 { fault(\.double, "\(truth.doubles) words too many", truth.doubles) }
-    for line in truth.nonsense { fault(\.double, "nobody asked for: \(line)") }
+    for word in truth.wrongWords { fault(\.double, word) }
     for (id, promise) in accepted { lookAtEnd(id, promise, effect) }
     lookAtBytes(arrivals, Dictionary(accepted.values.map { ($0.key, $0.digest) }) { first, _ in first })
     lookAtOrder(arrivals, truth.revived)
@@ -84,8 +83,8 @@ struct KillCheck {
     }
   }
 
-  private mutating func fault(_ kind: WritableKeyPath<Counts, Int>, _ text: String, _ count: Int = 1) {
-    counts[keyPath: kind] += count
+  private mutating func fault(_ kind: WritableKeyPath<Counts, Int>, _ text: String) {
+    counts[keyPath: kind] += 1
     if faults.count < 20 { faults.append(text) }
   }
 }

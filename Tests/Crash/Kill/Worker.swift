@@ -46,9 +46,10 @@ final class Worker: Sendable {
   }
 
   private static func tell(_ id: UInt64, _ result: Result<Int, NetworkError>, mayBeRepeated: Bool = false) {
+    let time = mayBeRepeated ? "again" : "first"
     switch result {
-    case .success(let status): CrashFiles.say("TERM \(id) \(status) \(mayBeRepeated ? "again" : "first")")
-    case .failure(let error): CrashFiles.say("DEAD \(id) \(error.code)")
+    case .success(let status): CrashFiles.say("TERM \(id) \(status) \(time)")
+    case .failure(let error): CrashFiles.say("DEAD \(id) \(error.code) \(time)")
     }
   }
 
