@@ -214,51 +214,30 @@ struct TransferStateMachine: Sendable {
   @discardableResult
   mutating func handle(_ event: Event) -> Action {
     switch (state, event) {
-    case (.idle, .begin(let limit)): begin(limit)
-    case (.awaitingHead, .head(let use, let limit)): head(use, limit)
-    case (.receiving(let use), .bytes(let count)): bytes(count, use)
-    case (.receiving(let use), .widen(let limit)): widen(use, limit)
-    case (.receiving(let use), .collect(let limit)): collect(use, limit)
-    case (.receiving, .narrow): narrow()
-    case (.awaitingHead, .fail(let failure)), (.receiving, .fail(let failure)): fail(failure)
-    case (.awaitingHead, .done), (.receiving, .done): done()
+    case (.idle, .begin(let limit)):
+      state = .awaitingHead
+      failure = nil
+      bodyBytes = 0
+      bytesMax = limit
+    case (.awaitingHead, .head(let use, let limit)):
+      state = .receiving(use)
+      bytesMax = limit
+      if failure != nil { return .stop }
+    case (.receiving(let use), .bytes(let count)): return bytes(count, use)
+    case (.receiving(var use), .widen(let limit)):
+      use.streams = true
+      bytesMax = limit
+      state = .receiving(use)
+    case (.receiving(var use), .collect(let limit)):
+      use.collects = true
+      state = .receiving(use)
+      // Beside streams what is collected has a limit of its own: they go on.
+      if !use.streams { bytesMax = min(bytesMax, limit) }
+    case (.receiving, .narrow): state = .receiving(.stream)
+    case (.awaitingHead, .fail(let failure)), (.receiving, .fail(let failure)): return fail(failure)
+    case (.awaitingHead, .done), (.receiving, .done): state = .idle
     default: preconditionFailure("NetSpool: a transfer cannot take \(event) when \(state)")
     }
-  }
-
-  private mutating func begin(_ limit: Int64) -> Action {
-    state = .awaitingHead
-    failure = nil
-    bodyBytes = 0
-    bytesMax = limit
-    return .proceed
-  }
-
-  private mutating func head(_ use: BodyUse, _ limit: Int64) -> Action {
-    state = .receiving(use)
-    bytesMax = limit
-    return failure == nil ? .proceed : .stop
-  }
-
-  private mutating func widen(_ use: BodyUse, _ limit: Int64) -> Action {
-    var use = use
-    use.streams = true
-    bytesMax = limit
-    state = .receiving(use)
-    return .proceed
-  }
-
-  private mutating func collect(_ use: BodyUse, _ limit: Int64) -> Action {
-    var use = use
-    use.collects = true
-    state = .receiving(use)
-    // Beside streams what is collected has a limit of its own: they go on.
-    if !use.streams { bytesMax = min(bytesMax, limit) }
-    return .proceed
-  }
-
-  private mutating func narrow() -> Action {
-    state = .receiving(.stream)
     return .proceed
   }
 
@@ -274,11 +253,6 @@ struct TransferStateMachine: Sendable {
   private mutating func fail(_ failure: NetworkError) -> Action {
     if self.failure == nil { self.failure = failure }
     return .stop
-  }
-
-  private mutating func done() -> Action {
-    state = .idle
-    return .proceed
   }
 }
 
