@@ -24,7 +24,7 @@ final class SinkFanout {
     branches.filter { $0.id == id }.map(\.report)
   }
 
-  var isFollowed: Bool { branches.contains { !$0.isEnded && $0.isFollowed } }
+  var isFollowed: Bool { branches.contains { !$0.isEnded && $0.sink.isFollowed } }
 
   /// None of the owner's sinks is left.
   func hasLostAll(of id: UInt64) -> Bool { branches.allSatisfy { $0.id != id || $0.failure != nil } }
@@ -62,7 +62,7 @@ final class SinkFanout {
     precondition(ending == nil, "NetSpool: a fan-out ends once")
     ending = (failure, done)
     for branch in branches {
-      if !branch.isOpen { branch.forgo(ready: whenReady(branch)) }
+      if !branch.isOpen { branch.sink.forgo(ready: whenReady(branch)) }
       advance(branch)
     }
     endIfOver()
@@ -128,16 +128,16 @@ final class SinkFanout {
 
   /// The time that none of the sinks has got on. Asked again and again while they are waited for.
   func standstill(now: Microseconds) -> Microseconds {
-    seen.look(branches.reduce(0) { $0 + $1.progress }, now: now)
+    seen.look(branches.reduce(0) { $0 + $1.sink.progress }, now: now)
   }
 
   /// The sinks of one owner that the others, or the ending, wait for: each with its number among the owner's and how long it
   /// has not got on.
   func delays(by id: UInt64, now: Microseconds) -> [(number: Int, waitsForReader: Bool, time: Microseconds)] {
     branches.filter { $0.id == id }.enumerated().compactMap { number, branch in
-      let time = branch.standstill(now: now)
+      let time = branch.seen.look(branch.sink.progress, now: now)
       guard !branch.isEnded, ending != nil || branch.backlogBytes >= Self.backlogBytesMax else { return nil }
-      return (number, branch.waitsForReader, time)
+      return (number, branch.sink.waitsForReader, time)
     }
   }
 }
@@ -145,7 +145,7 @@ final class SinkFanout {
 /// A sink of a fan-out, and what it is behind.
 final class SinkBranch {
   let id: UInt64
-  private let sink: any Sink
+  fileprivate let sink: any Sink
   private var backlog: [UInt8] = []
   private var taken = 0
   private(set) var isOpen = false
@@ -172,19 +172,11 @@ final class SinkBranch {
     return report
   }
   var backlogBytes: Int { backlog.count - taken }
-  var progress: Int64 { sink.progress }
-  var waitsForReader: Bool { sink.waitsForReader }
-
-  /// The time that it has not got on.
-  func standstill(now: Microseconds) -> Microseconds { seen.look(progress, now: now) }
-  var isFollowed: Bool { sink.isFollowed }
 
   func open(_ head: ResponseHead, bytesExpected: Int64?, ready: @escaping () -> Void) throws(SinkFailure) {
     isOpen = true
     try sink.open(head, bytesExpected: bytesExpected, ready: ready)
   }
-
-  func forgo(ready: @escaping () -> Void) { sink.forgo(ready: ready) }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) {
     if bytes.isEmpty { return }
