@@ -236,7 +236,7 @@ final class BodySpool: Sink {
 
   private func release() {
     forgetBeginning()
-    if let buffer = current.take() { place.giveBack(buffer) }
+    if let buffer = current.take() { writer?.giveBack(buffer) }
     writer?.giveUp()
   }
 
@@ -286,12 +286,5 @@ final class BodySpool: Sink {
     let ready = waiters
     waiters = []
     for body in ready { body() }
-  }
-}
-
-extension BodySpool.Place {
-  fileprivate func giveBack(_ buffer: AlignedBuffer) {
-    buffers.give(buffer)
-    memory.give(AlignedBuffer.fullCapacity)
   }
 }

@@ -56,7 +56,8 @@ final class SpoolWriter: Sendable {
     }
   }
 
-  private func giveBack(_ buffer: AlignedBuffer) {
+  /// Any thread: a buffer is not used any more.
+  func giveBack(_ buffer: AlignedBuffer) {
     buffers.give(buffer)
     memory.give(AlignedBuffer.fullCapacity)
   }
