@@ -176,12 +176,10 @@ extension FileSink {
   }
 
   private func didFinish(_ result: Result<[UInt8]?, SinkFailure>) {
-    switch result {
-    case .success(let digest):
-      report.digest = digest
+    do throws(SinkFailure) {
+      report.digest = try result.get()
       end(nil)
-    case .failure(let failure): end(failure)
-    }
+    } catch { end(error) }
   }
 
   /// Nothing was sent: there is no file. Otherwise it is gone before the finish is.
