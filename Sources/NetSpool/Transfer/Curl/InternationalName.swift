@@ -27,7 +27,7 @@ enum InternationalName {
   /// Throws `.invalidURL` for what no name is, and without libidn2.
   static func ascii(_ name: [UInt8]) throws(NetworkError) -> [UInt8] {
     guard isSupported else { throw URLParser.refused("a host beyond ASCII needs libidn2") }
-    guard !name.contains(0), String(validating: name, as: UTF8.self) != nil else {
+    guard !name.contains(0), let name = String(validating: name, as: UTF8.self) else {
       throw URLParser.refused("the host is not UTF-8")
     }
     var (code, ascii) = converted(name, nontransitional)
@@ -37,25 +37,17 @@ enum InternationalName {
     return ascii
   }
 
-  private static func converted(_ name: [UInt8], _ flags: CInt) -> (code: CInt, ascii: [UInt8]) {
+  private static func converted(_ name: String, _ flags: CInt) -> (code: CInt, ascii: [UInt8]) {
     guard let toASCII = unsafe toASCII else { return (disallowed, []) }
     var output: UnsafeMutablePointer<CChar>?
-    let code = unsafe name.map { CChar(bitPattern: $0) }.appendingNUL { unsafe toASCII($0, &output, flags) }
+    let code = unsafe toASCII(name, &output, flags)
     guard let text = unsafe output else { return (code, []) }
     defer { unsafe free(text) }
     return (code, Array(unsafe String(cString: text).utf8))
   }
 
   /// The four letters that the older table maps to others: sharp s, final sigma and the two joiners.
-  private static func holdsDeviation(_ name: [UInt8]) -> Bool {
-    String(decoding: name, as: UTF8.self).unicodeScalars.contains {
-      [0xDF, 0x1E9E, 0x3C2, 0x200C, 0x200D].contains($0.value)
-    }
-  }
-}
-
-extension [CChar] {
-  fileprivate func appendingNUL<R>(_ body: (UnsafePointer<CChar>) -> R) -> R {
-    unsafe (self + [0]).withUnsafeBufferPointer { unsafe body($0.baseAddress!) }
+  private static func holdsDeviation(_ name: String) -> Bool {
+    name.unicodeScalars.contains { [0xDF, 0x1E9E, 0x3C2, 0x200C, 0x200D].contains($0.value) }
   }
 }
