@@ -69,12 +69,9 @@ final class CredentialProvider: Sendable {
       }
       let waiting = lookup.waiting ?? []
       lookup.waiting = nil
-      return (waiting, result.map { _ in lookup.held })
+      return (waiting, result.map { Held(credential: $0, generation: lookup.held.generation) })
     }
-    let given = result.map { credential in
-      Held(credential: credential, generation: (try? answer.get().generation) ?? 0)
-    }
-    for each in waiting { each(given) }
+    for each in waiting { each(answer) }
   }
 
   /// The text of a stranger's error may hold a secret; its type does not.
