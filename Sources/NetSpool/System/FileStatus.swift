@@ -68,11 +68,7 @@ struct FileStatus: Equatable, Sendable {
   static func mayBeLent(_ path: String, as kind: Kind = .regular) -> Bool {
     guard let status = try? FileStatus(path: path) else { return true }
     guard status.kind == kind else { return false }
-    guard kind == .regular, let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC) else {
-      return true
-    }
-    var byte: UInt8 = 0
-    unsafe withUnsafeMutableBytes(of: &byte) { unsafe _ = try? file.read(into: $0) }
+    if kind == .regular { _ = try? FileDescriptor(opening: path, flags: O_RDONLY).bytes(atMost: 1) }
     return true
   }
 }

@@ -168,10 +168,7 @@ extension ClientCertificate {
 
   /// Judges by the first byte: DER begins with a SEQUENCE, PEM with a dash or a comment.
   private var isPKCS12: Bool {
-    var byte: UInt8 = 0
-    let file = try? FileDescriptor(opening: path, flags: O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard let file else { return false }
-    return unsafe withUnsafeMutableBytes(of: &byte) { unsafe (try? file.read(into: $0)) == 1 } && byte == 0x30
+    (try? FileDescriptor(opening: path, flags: O_RDONLY | O_NONBLOCK).bytes(atMost: 1)) == [0x30]
   }
 }
 
