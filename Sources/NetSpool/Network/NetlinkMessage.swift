@@ -20,18 +20,11 @@ struct NetlinkMessage: Equatable, Sendable {
   var content: Content
   /// Of the question that it answers. A change that a program made carries that program's number, so only
   /// together with `isPart` it says anything.
-  var sequence: UInt32
+  var sequence: UInt32 = 0
   /// Belongs to an answer of several messages.
-  var isPart: Bool
+  var isPart = false
   /// The tables changed while they were read out, so the answer may lack something.
-  var isInterrupted: Bool
-
-  init(_ content: Content, sequence: UInt32 = 0, isPart: Bool = false, isInterrupted: Bool = false) {
-    self.content = content
-    self.sequence = sequence
-    self.isPart = isPart
-    self.isInterrupted = isInterrupted
-  }
+  var isInterrupted = false
 }
 
 /// A network interface.
@@ -43,11 +36,6 @@ struct NetlinkLink: Hashable, Sendable {
   var isUp = true
   /// True when the link can carry something: there is a signal, an association, a peer (IFF_RUNNING).
   var isRunning = true
-
-  init(_ index: Int32, _ name: String) {
-    self.index = index
-    self.name = name
-  }
 }
 
 enum IPFamily: UInt8, Hashable, Sendable, CaseIterable { case ipv4 = 2, ipv6 = 10 }
@@ -56,26 +44,14 @@ enum IPFamily: UInt8, Hashable, Sendable, CaseIterable { case ipv4 = 2, ipv6 = 1
 struct NetlinkAddress: Hashable, Sendable {
   var prefix: IPPrefix
   var interface: Int32
-
-  init(_ prefix: IPPrefix, interface: Int32) {
-    self.prefix = prefix
-    self.interface = interface
-  }
 }
 
 /// A way to others.
 struct NetlinkRoute: Hashable, Sendable {
   var destination: IPPrefix
   var interface: Int32
-  var metric: UInt32
-  var table: UInt32
-
-  init(_ destination: IPPrefix, interface: Int32, metric: UInt32 = 0, table: UInt32 = 254) {
-    self.destination = destination
-    self.interface = interface
-    self.metric = metric
-    self.table = table
-  }
+  var metric: UInt32 = 0
+  var table: UInt32 = 254
 
   var family: IPFamily { destination.family }
   var isDefault: Bool { destination.length == 0 }

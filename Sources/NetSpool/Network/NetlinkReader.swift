@@ -40,7 +40,7 @@ enum NetlinkReader {
     let payload = bytes.extracting(headerBytes..<bytes.byteCount)
     let content = content(bytes.native(at: 4, as: UInt16.self), flags, payload) ?? .other
     return NetlinkMessage(
-      content, sequence: bytes.native(at: 8, as: UInt32.self), isPart: flags & Flag.multi != 0,
+      content: content, sequence: bytes.native(at: 8, as: UInt32.self), isPart: flags & Flag.multi != 0,
       isInterrupted: flags & Flag.interrupted != 0)
   }
 
@@ -73,7 +73,7 @@ enum NetlinkReader {
   private static func link(_ payload: RawSpan) -> NetlinkLink? {
     guard payload.byteCount >= 16, payload.byte(at: 0) == 0 else { return nil }
     let flags = payload.native(at: 8, as: UInt32.self)
-    var link = NetlinkLink(payload.native(at: 4, as: Int32.self), "")
+    var link = NetlinkLink(index: payload.native(at: 4, as: Int32.self), name: "")
     link.isUp = flags & 0x1 != 0
     link.isLoopback = flags & 0x8 != 0
     link.isRunning = flags & 0x40 != 0
@@ -103,7 +103,7 @@ enum NetlinkReader {
     }
     let interface = Int32(bitPattern: payload.native(at: 4, as: UInt32.self))
     let isUsable = payload.byte(at: 3) < 253 && flags & (0x40 | 0x08) == 0
-    return (NetlinkAddress(prefix, interface: interface), isUsable)
+    return (NetlinkAddress(prefix: prefix, interface: interface), isUsable)
   }
 
   private static func text(_ value: RawSpan) -> String {
@@ -116,7 +116,7 @@ enum NetlinkReader {
     guard payload.byteCount >= 12, let family = IPFamily(rawValue: payload.byte(at: 0)) else { return nil }
     guard payload.byte(at: 7) == 1, payload.native(at: 8, as: UInt32.self) & 0x200 == 0 else { return nil }
     let length = payload.byte(at: 1)
-    var route = NetlinkRoute(IPPrefix(family, length: length), interface: 0)
+    var route = NetlinkRoute(destination: IPPrefix(family, length: length), interface: 0)
     route.table = UInt32(payload.byte(at: 4))
     var interfaces: [Int32] = []
     payload.forEachAttribute(from: 12) { type, value in

@@ -105,9 +105,6 @@ struct IPPrefix: Hashable, Sendable {
     self.length = length
   }
 
-  /// Everything.
-  static func everything(_ family: IPFamily) -> IPPrefix { IPPrefix(family, length: 0) }
-
   /// Takes an attribute's bytes, the most significant first; missing ones are zero, more than 16 are ignored.
   init(_ family: IPFamily, _ bytes: RawSpan, length: UInt8) {
     var (high, low): (UInt64, UInt64) = (0, 0)

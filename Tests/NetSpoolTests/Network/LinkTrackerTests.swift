@@ -4,19 +4,19 @@ import Testing
 @testable import TestSupport
 
 @Suite struct LinkTrackerTests {
-  private static let link = NetlinkMessage.Content.link(NetlinkLink(2, "eth0"))
+  private static let link = NetlinkMessage.Content.link(NetlinkLink(index: 2, name: "eth0"))
   private static let address = NetlinkMessage.Content.address(
-    NetlinkAddress(IPPrefix(.ipv4, low: 1, length: 24), interface: 2))
+    NetlinkAddress(prefix: IPPrefix(.ipv4, low: 1, length: 24), interface: 2))
   private static let route = NetlinkMessage.Content.route(
-    [NetlinkRoute(.everything(.ipv4), interface: 2)], replaces: false)
+    [NetlinkRoute(destination: IPPrefix(.ipv4, length: 0), interface: 2)], replaces: false)
 
   /// Answers each question with these, and so on to the end.
   private func readOut(_ tracker: inout LinkTracker, _ answers: [NetlinkMessage.Content]) {
     var question: LinkTracker.Question? = tracker.read()
     for answer in answers {
       guard let asked = question else { return }
-      #expect(tracker.take(NetlinkMessage(answer, sequence: asked.sequence, isPart: true)) == nil)
-      question = tracker.take(NetlinkMessage(.done, sequence: asked.sequence, isPart: true))
+      #expect(tracker.take(NetlinkMessage(content: answer, sequence: asked.sequence, isPart: true)) == nil)
+      question = tracker.take(NetlinkMessage(content: .done, sequence: asked.sequence, isPart: true))
     }
   }
 
@@ -33,10 +33,11 @@ import Testing
     readOut(&tracker, [Self.link, Self.address, Self.route])
     let question = tracker.read()
     // When a route goes while links are read out
-    _ = tracker.take(NetlinkMessage(.routeGone([NetlinkRoute(.everything(.ipv4), interface: 2)])))
+    let gone = NetlinkRoute(destination: IPPrefix(.ipv4, length: 0), interface: 2)
+    _ = tracker.take(NetlinkMessage(content: .routeGone([gone])))
     #expect(tracker.state == .unrouted)
     // Then another program's change with the same number is no answer
-    _ = tracker.take(NetlinkMessage(Self.route, sequence: question.sequence))
+    _ = tracker.take(NetlinkMessage(content: Self.route, sequence: question.sequence))
     #expect(tracker.state?.isRouted == true)
   }
 
@@ -44,7 +45,7 @@ import Testing
     var tracker = LinkTracker()
     let question = tracker.read()
     _ = tracker.take(
-      NetlinkMessage(Self.link, sequence: question.sequence, isPart: true, isInterrupted: true))
+      NetlinkMessage(content: Self.link, sequence: question.sequence, isPart: true, isInterrupted: true))
     #expect(tracker.wantsReading)
   }
 
@@ -60,14 +61,14 @@ import Testing
   @Test func `a kernel that refuses leaves everything routed`() {
     var tracker = LinkTracker()
     let question = tracker.read()
-    #expect(tracker.take(NetlinkMessage(.refused(1), sequence: question.sequence)) == nil)
+    #expect(tracker.take(NetlinkMessage(content: .refused(1), sequence: question.sequence)) == nil)
     #expect(tracker.state == .assumed && !tracker.wantsReading)
   }
 
   @Test func `a busy kernel is asked later`() {
     var tracker = LinkTracker()
     let question = tracker.read()
-    _ = tracker.take(NetlinkMessage(.refused(16), sequence: question.sequence))
+    _ = tracker.take(NetlinkMessage(content: .refused(16), sequence: question.sequence))
     #expect(tracker.state == nil && tracker.wantsReading && !tracker.isReading)
   }
 

@@ -6,23 +6,23 @@ import Testing
   /// A machine with a loopback, a cable (2), Wi-Fi (3) and a modem (4), all with an address and none with a route.
   private static func machine() -> RouteTable {
     var table = RouteTable()
-    var loopback = NetlinkLink(1, "lo")
+    var loopback = NetlinkLink(index: 1, name: "lo")
     loopback.isLoopback = true
     _ = table.apply(.link(loopback))
     for (index, name) in [(2, "enp1s0"), (3, "wlp2s0"), (4, "wwp0s20u4")] as [(Int32, String)] {
-      _ = table.apply(.link(NetlinkLink(index, name)))
+      _ = table.apply(.link(NetlinkLink(index: index, name: name)))
       _ = table.apply(.address(address(.ipv4, UInt64(index), index)))
     }
     return table
   }
 
   private static func address(_ family: IPFamily, _ number: UInt64, _ interface: Int32) -> NetlinkAddress {
-    NetlinkAddress(IPPrefix(family, low: number, length: 24), interface: interface)
+    NetlinkAddress(prefix: IPPrefix(family, low: number, length: 24), interface: interface)
   }
 
   private static func way(_ interface: Int32, _ family: IPFamily = .ipv4, metric: UInt32 = 0) -> NetlinkRoute
   {
-    NetlinkRoute(.everything(family), interface: interface, metric: metric)
+    NetlinkRoute(destination: IPPrefix(family, length: 0), interface: interface, metric: metric)
   }
 
   private var table = RouteTableTests.machine()
@@ -66,27 +66,27 @@ import Testing
   }
 
   @Test mutating func `a route to some place counts as well`() {
-    let place = NetlinkRoute(IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
+    let place = NetlinkRoute(destination: IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
     _ = table.apply(.route([place], replaces: false))
     #expect(table.state.isRouted)
   }
 
   @Test mutating func `a cable that is pulled and put back keeps its routes`() {
     _ = table.apply(.route([Self.way(2)], replaces: false))
-    var pulled = NetlinkLink(2, "enp1s0")
+    var pulled = NetlinkLink(index: 2, name: "enp1s0")
     pulled.isRunning = false
     #expect(table.apply(.link(pulled)) == false)
     #expect(!table.state.isRouted)
-    _ = table.apply(.link(NetlinkLink(2, "enp1s0")))
+    _ = table.apply(.link(NetlinkLink(index: 2, name: "enp1s0")))
     #expect(table.state.isRouted)
   }
 
   @Test mutating func `a link that is switched off loses its routes`() {
     _ = table.apply(.route([Self.way(2)], replaces: false))
-    var off = NetlinkLink(2, "enp1s0")
+    var off = NetlinkLink(index: 2, name: "enp1s0")
     (off.isUp, off.isRunning) = (false, false)
     #expect(table.apply(.link(off)) == true)
-    _ = table.apply(.link(NetlinkLink(2, "enp1s0")))
+    _ = table.apply(.link(NetlinkLink(index: 2, name: "enp1s0")))
     #expect(!table.state.isRouted)
   }
 
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test mutating func `the default route of least weight names the link`() {
-    let near = NetlinkRoute(IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
+    let near = NetlinkRoute(destination: IPPrefix(.ipv4, high: 10 << 56, length: 8), interface: 2)
     _ = table.apply(.route([near], replaces: false))
     _ = table.apply(.route([Self.way(4, metric: 700)], replaces: false))
     #expect(table.state.kind == .cellular && table.state.interface == "wwp0s20u4")
@@ -114,7 +114,7 @@ import Testing
   ])
   func `names tell the kind`(_ name: String, _ isCellular: Bool) {
     var table = Self.machine()
-    _ = table.apply(.link(NetlinkLink(9, name)))
+    _ = table.apply(.link(NetlinkLink(index: 9, name: name)))
     _ = table.apply(.route([Self.way(9)], replaces: false))
     #expect(table.state.kind == (isCellular ? .cellular : .local))
   }
@@ -130,13 +130,15 @@ import Testing
   @Test mutating func `a router's table costs bounded memory`() {
     var asked = false
     for number in 0..<5_000 as Range<UInt64> {
-      let place = NetlinkRoute(IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
+      let place = NetlinkRoute(
+        destination: IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
       asked = table.apply(.route([place], replaces: false)) || asked
     }
     #expect(!asked && table.state.isRouted)
     // When all those go that were kept, the others may still be there
     for number in 0..<5_000 as Range<UInt64> {
-      let place = NetlinkRoute(IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
+      let place = NetlinkRoute(
+        destination: IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
       asked = table.apply(.routeGone([place])) || asked
     }
     #expect(asked)

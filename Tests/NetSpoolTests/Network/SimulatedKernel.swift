@@ -18,7 +18,7 @@ struct SimulatedKernel {
   init(seed: UInt64) {
     random = SplitMix64(seed: seed)
     for index in 1...4 as ClosedRange<Int32> {
-      links[index] = NetlinkLink(index, index == 4 ? "ppp0" : "eth\(index)")
+      links[index] = NetlinkLink(index: index, name: index == 4 ? "ppp0" : "eth\(index)")
     }
     links[1]?.isLoopback = true
   }
@@ -35,9 +35,13 @@ struct SimulatedKernel {
   // MARK: The reader's side
 
   mutating func ask(_ question: LinkTracker.Question) {
-    guard answer.isEmpty else { return send(NetlinkMessage(.refused(16), sequence: question.sequence)) }
-    answer = pieces(question.kind).map { NetlinkMessage($0, sequence: question.sequence, isPart: true) }
-    answer.append(NetlinkMessage(.done, sequence: question.sequence, isPart: true))
+    guard answer.isEmpty else {
+      return send(NetlinkMessage(content: .refused(16), sequence: question.sequence))
+    }
+    answer = pieces(question.kind).map {
+      NetlinkMessage(content: $0, sequence: question.sequence, isPart: true)
+    }
+    answer.append(NetlinkMessage(content: .done, sequence: question.sequence, isPart: true))
   }
 
   private func pieces(_ kind: LinkTracker.Question.Kind) -> [NetlinkMessage.Content] {
@@ -52,7 +56,7 @@ struct SimulatedKernel {
   mutating func receive() -> NetlinkMessage? {
     if hasLost {
       hasLost = false
-      return NetlinkMessage(.overrun)
+      return NetlinkMessage(content: .overrun)
     }
     // The kernel goes on with an answer when the reader takes something.
     if !answer.isEmpty, queue.count < Self.room { queue.append(answer.removeFirst()) }
@@ -85,7 +89,7 @@ struct SimulatedKernel {
     link.isUp.toggle()
     links[index] = link
     if !link.isUp { routes = routes.filter { $0.interface != index } }
-    send(NetlinkMessage(.link(link)))
+    send(NetlinkMessage(content: .link(link)))
   }
 
   private mutating func carrier() {
@@ -93,21 +97,21 @@ struct SimulatedKernel {
     guard var link = links[index] else { return }
     link.isRunning.toggle()
     links[index] = link
-    send(NetlinkMessage(.link(link)))
+    send(NetlinkMessage(content: .link(link)))
   }
 
   private mutating func address() {
     let index = someLink()
     guard links[index] != nil else { return }
     let family: IPFamily = random.chance(50) ? .ipv4 : .ipv6
-    let address = NetlinkAddress(IPPrefix(family, low: UInt64(index), length: 24), interface: index)
+    let address = NetlinkAddress(prefix: IPPrefix(family, low: UInt64(index), length: 24), interface: index)
     if addresses.remove(address) == nil {
       addresses.insert(address)
-      send(NetlinkMessage(.address(address)))
+      send(NetlinkMessage(content: .address(address)))
     } else {
       // With the last IPv4 address go the routes, and nobody is told.
       if family == .ipv4 { routes = routes.filter { $0.interface != index || $0.family != .ipv4 } }
-      send(NetlinkMessage(.addressGone(address)))
+      send(NetlinkMessage(content: .addressGone(address)))
     }
   }
 
@@ -117,7 +121,7 @@ struct SimulatedKernel {
     let family: IPFamily = random.chance(60) ? .ipv4 : .ipv6
     let length = UInt8(random.next() % 3)
     let route = NetlinkRoute(
-      IPPrefix(family, high: length == 0 ? 0 : 9 << 56, length: length), interface: index,
+      destination: IPPrefix(family, high: length == 0 ? 0 : 9 << 56, length: length), interface: index,
       metric: UInt32(random.next() % 3))
     let replaces = random.chance(30)
     if replaces {
@@ -126,13 +130,13 @@ struct SimulatedKernel {
       }
     }
     routes.insert(route)
-    send(NetlinkMessage(.route([route], replaces: replaces)))
+    send(NetlinkMessage(content: .route([route], replaces: replaces)))
   }
 
   private mutating func removeRoute() {
     guard let route = routes.randomElement(using: &random) else { return }
     routes.remove(route)
-    send(NetlinkMessage(.routeGone([route])))
+    send(NetlinkMessage(content: .routeGone([route])))
   }
 
   private mutating func plugOrUnplug() {
@@ -140,12 +144,12 @@ struct SimulatedKernel {
     if links.removeValue(forKey: index) != nil {
       routes = routes.filter { $0.interface != index }
       addresses = addresses.filter { $0.interface != index }
-      send(NetlinkMessage(.linkGone(index: index)))
+      send(NetlinkMessage(content: .linkGone(index: index)))
     } else {
-      var link = NetlinkLink(index, "usb\(index)")
+      var link = NetlinkLink(index: index, name: "usb\(index)")
       link.isLoopback = index == 1
       links[index] = link
-      send(NetlinkMessage(.link(link)))
+      send(NetlinkMessage(content: .link(link)))
     }
   }
 }
