@@ -89,7 +89,7 @@ struct KeyHash {
   mutating func add(_ bytes: RawSpan) {
     var offset = 0
     while offset + 8 <= bytes.byteCount {
-      mix(unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      add(unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
       offset += 8
     }
     var rest = UInt64(bytes.byteCount) << 56
@@ -102,12 +102,10 @@ struct KeyHash {
         offset += 1
       }
     }
-    mix(rest)
+    add(rest)
   }
 
-  mutating func add(_ word: UInt64) { mix(word) }
-
-  private mutating func mix(_ word: UInt64) {
+  mutating func add(_ word: UInt64) {
     let product = (value ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
     value = product.high ^ product.low
   }
