@@ -42,21 +42,11 @@ struct ImageInfo: Sendable, Hashable {
 }
 
 /// The image formats that are told apart.
-enum ImageFormat: UInt8, Sendable, CaseIterable {
-  case png, jpeg, gif, webP, avif, heif, bmp
+enum ImageFormat: String, Sendable, CaseIterable {
+  case png, jpeg, gif, webP = "webp", avif, heif, bmp
 
   /// The registered media type (RFC 2045, 7903, 9649; PNG, AVIF and HEIF by their own registrations).
-  var mimeType: String {
-    switch self {
-    case .png: "image/png"
-    case .jpeg: "image/jpeg"
-    case .gif: "image/gif"
-    case .webP: "image/webp"
-    case .avif: "image/avif"
-    case .heif: "image/heif"
-    case .bmp: "image/bmp"
-    }
-  }
+  var mimeType: String { "image/\(rawValue)" }
 
   /// The format whose signature stands at the beginning (WHATWG MIME Sniffing section 6.1; for AVIF and HEIF
   /// the brands of ISO/IEC 23008-12 section 10).
