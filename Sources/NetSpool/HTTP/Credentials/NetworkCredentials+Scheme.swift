@@ -109,18 +109,10 @@ extension NetworkCredentials {
   func add(to command: inout CurlCommand) {
     command.certificate = certificate
     guard !command.headers.contains("Authorization") else { return }
+    command.credential = scheme
     switch scheme {
-    case .basic(let user, let password, _):
-      command.credential = .basic(user: user, password: password.revealed)
-    case .password(let user, let password):
-      command.credential = .basic(user: user, password: password.revealed)
-      command.options.append("--anyauth")
-    case .digest(let user, let password):
-      command.credential = .digest(user: user, password: password.revealed)
-    case .ntlm(let user, let password): command.credential = .ntlm(user: user, password: password.revealed)
-    case .bearer(let token): command.credential = .bearer(token.revealed)
+    case .password: command.options.append("--anyauth")
     case .aws(let account):
-      command.credential = .aws(account)
       if let token = account.sessionToken {
         command.secretHeaders.append(name: "X-Amz-Security-Token", value: token.revealed)
       }
@@ -128,7 +120,7 @@ extension NetworkCredentials {
       for field in fields where !command.headers.contains(field.name) {
         command.secretHeaders.append(name: field.name, value: field.value)
       }
-    case .provider, nil: break
+    case nil, .basic, .digest, .ntlm, .bearer, .provider: break
     }
   }
 }

@@ -3,15 +3,6 @@
 /// Every word that came from the request is single-quoted, so nothing in it can be run. Secrets are masked
 /// unless asked for. Bytes that are no text, and text too long for an argument, are piped into curl.
 struct CurlCommand: Sendable {
-  /// How the request authenticates, other than by a header field of its own.
-  enum NetworkCredentials: Sendable {
-    case basic(user: String, password: String)
-    case digest(user: String, password: String)
-    case ntlm(user: String, password: String)
-    case bearer(String)
-    case aws(AWSAccount)
-  }
-
   var method: Method
   var url: String
   var headers = Headers()
@@ -20,7 +11,8 @@ struct CurlCommand: Sendable {
   var body = NetworkRequest.Body.none
   /// For a body with an encoder of its own.
   var parameters = NetworkRequest.Parameters([])
-  var credential: NetworkCredentials?
+  /// How the request authenticates, other than by a header field of its own.
+  var credential: NetworkCredentials.Scheme?
   /// The client certificate.
   var certificate: ClientCertificate?
   /// More of curl's own words, without secrets: `["--insecure"]`, `["--max-time", "5"]`.
@@ -94,20 +86,21 @@ struct CurlCommand: Sendable {
   }
 
   private func credentialWords(_ revealingSecrets: Bool) -> [String] {
-    func user(_ user: String, _ password: String) -> [String] {
-      let shown = revealingSecrets ? password : Redaction.mask
+    func user(_ user: String, _ password: Secret) -> [String] {
+      let shown = revealingSecrets ? password.revealed : Redaction.mask
       return ["--user", ShellWord.quote("\(user):\(shown)", always: true)]
     }
     switch credential {
-    case .none: return []
-    case .basic(let name, let password): return ["--basic"] + user(name, password)
+    case nil, .fields, .provider: return []
+    case .basic(let name, let password, _), .password(let name, let password):
+      return ["--basic"] + user(name, password)
     case .digest(let name, let password): return ["--digest"] + user(name, password)
     case .ntlm(let name, let password): return ["--ntlm"] + user(name, password)
     case .aws(let account):
       let scheme = ["--aws-sigv4", ShellWord.quote("aws:amz:\(account.region):\(account.service)")]
-      return scheme + user(account.accessKey, account.secretKey.revealed)
+      return scheme + user(account.accessKey, account.secretKey)
     case .bearer(let token):
-      let shown = revealingSecrets ? token : Redaction.mask
+      let shown = revealingSecrets ? token.revealed : Redaction.mask
       return ["-H", ShellWord.quote("Authorization: Bearer \(shown)", always: true)]
     }
   }

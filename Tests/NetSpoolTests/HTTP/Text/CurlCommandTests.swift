@@ -64,7 +64,7 @@ struct CurlCommandTests {
     var command = CurlCommand(method: .get, url: "https://h.org/?token=t0p")
     command.headers.append(name: "X-Empty", value: "")
     command.headers.append(name: "Cookie", value: "c=t0p")
-    command.credential = .digest(user: "me", password: "it's")
+    command.credential = .digest(user: "me", password: Secret("it's"))
     command.options = ["--insecure", "--max-time", "5"]
     command.suppressedHeaders = ["Accept"]
     #expect(
