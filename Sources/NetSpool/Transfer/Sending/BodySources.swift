@@ -7,8 +7,7 @@ extension PreparedBody {
     case .bytes(let bytes): BytesSource(bytes)
     case .file(let path, let promised): FileSource(path: path, promised: promised)
     case .multipart(let layout): MultipartSource(layout)
-    case .stream(let source):
-      LengthCheckedSource(ChunkSource(source, ready: ready), declared: source.length)
+    case .stream(let source): ChunkSource(source, ready: ready)
     }
   }
 
@@ -73,19 +72,23 @@ final class BytesSource: BodySource {
   }
 }
 
-/// A body from a user's own stream, which gives arrays.
+/// A body from a user's own stream, which gives arrays, held to the length that it declared: libcurl would wait for missing
+/// bytes and drop extra ones without a word.
 final class ChunkSource: BodySource {
   private let stream: any UploadStream
   private let ready: @Sendable () -> Void
+  /// As it was declared.
+  let length: Int64?
+  private var sent: Int64 = 0
   private var rest: ArraySlice<UInt8> = []
   private var isOpen = false
 
   init(_ stream: any UploadStream, ready: @escaping @Sendable () -> Void) {
     self.stream = stream
     self.ready = ready
+    length = stream.length
   }
 
-  var length: Int64? { stream.length }
   var canRewind: Bool { stream.isReopenable }
 
   func open() throws(NetworkError) {
@@ -98,6 +101,34 @@ final class ChunkSource: BodySource {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+    let read = unsafe try take(into: buffer)
+    guard let length else { return read }
+    switch read {
+    case .pause: break
+    case .end: if sent != length { throw mismatch(got: "\(sent)", length) }
+    case .bytes(let count):
+      sent += Int64(count)
+      guard sent <= length else { throw mismatch(got: "at least \(sent)", length) }
+      if sent == length { try probeForMore(length) }
+    }
+    return read
+  }
+
+  /// With a known length libcurl asks no further after the last byte, so extra bytes are looked for
+  /// before that byte is handed over. A source that pauses instead of ending has kept its promise.
+  private func probeForMore(_ length: Int64) throws(NetworkError) {
+    var extra: UInt8 = 0
+    let read = unsafe try withUnsafeMutableBytes(of: &extra) { probe throws(NetworkError) in
+      unsafe try take(into: probe)
+    }
+    if case .bytes = read { throw mismatch(got: "more than \(length)", length) }
+  }
+
+  private func mismatch(got: String, _ length: Int64) -> NetworkError {
+    NetworkError(.uploadLengthMismatch, reason: "got \(got), declared \(length)")
+  }
+
+  private func take(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
     if rest.isEmpty {
       do {
         switch try stream.read(atMost: buffer.count) {
@@ -123,6 +154,7 @@ final class ChunkSource: BodySource {
   func rewind() throws(NetworkError) {
     close()
     try open()
+    sent = 0
   }
 
   func close() {
@@ -134,58 +166,5 @@ final class ChunkSource: BodySource {
 
   private static func failed(_ error: any Error) -> NetworkError {
     NetworkError(thrown: error, .uploadSourceFailed, reason: "\(error)")
-  }
-}
-
-/// Holds someone else's source to the length it declared: libcurl would wait for missing bytes and drop
-/// extra ones without a word.
-final class LengthCheckedSource: BodySource {
-  private let base: any BodySource
-  private let declared: Int64?
-  private var sent: Int64 = 0
-
-  init(_ base: any BodySource, declared: Int64?) {
-    self.base = base
-    self.declared = declared
-  }
-
-  var length: Int64? { declared }
-  var canRewind: Bool { base.canRewind }
-  func open() throws(NetworkError) { try base.open() }
-  func close() { base.close() }
-
-  func rewind() throws(NetworkError) {
-    try base.rewind()
-    sent = 0
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
-    let read = unsafe try base.read(into: buffer)
-    guard let declared else { return read }
-    switch read {
-    case .pause: return .pause
-    case .end:
-      guard sent == declared else { throw mismatch(got: "\(sent)", declared) }
-      return .end
-    case .bytes(let count):
-      sent += Int64(count)
-      guard sent <= declared else { throw mismatch(got: "at least \(sent)", declared) }
-      if sent == declared { try probeForMore(declared) }
-      return .bytes(count)
-    }
-  }
-
-  /// With a known length libcurl asks no further after the last byte, so extra bytes are looked for
-  /// before that byte is handed over. A source that pauses instead of ending has kept its promise.
-  private func probeForMore(_ declared: Int64) throws(NetworkError) {
-    var extra: UInt8 = 0
-    let read = unsafe try withUnsafeMutableBytes(of: &extra) { probe throws(NetworkError) in
-      unsafe try base.read(into: probe)
-    }
-    if case .bytes = read { throw mismatch(got: "more than \(declared)", declared) }
-  }
-
-  private func mismatch(got: String, _ declared: Int64) -> NetworkError {
-    NetworkError(.uploadLengthMismatch, reason: "got \(got), declared \(declared)")
   }
 }
