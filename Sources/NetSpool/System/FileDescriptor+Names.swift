@@ -30,25 +30,22 @@ extension FileDescriptor {
 
   /// Gives a file that was created without a name one in this directory; a taken name is EEXIST.
   borrowing func link(descriptor: Int32, as name: String) throws(SystemError) {
-    let number = rawValue
     let path = "/proc/self/fd/\(descriptor)"
-    _ = try SystemError.check("linkat") { unsafe linkat(AT_FDCWD, path, number, name, AT_SYMLINK_FOLLOW) }
+    _ = try check("linkat") { unsafe linkat(AT_FDCWD, path, $0, name, AT_SYMLINK_FOLLOW) }
   }
 
   /// Gives `from` the name `to` in one step, replacing what is there, a symlink itself included.
   borrowing func rename(_ from: String, to: String) throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("renameat") { unsafe renameat(number, from, number, to) }
+    _ = try check("renameat") { unsafe renameat($0, from, $0, to) }
   }
 
   /// The same, but a taken name is EEXIST.
   borrowing func renameNew(_ from: String, to: String) throws(SystemError) {
-    let number = rawValue
     do {
-      _ = try SystemError.check("renameat2") { unsafe cnetspool_rename_new(number, from, to) }
+      _ = try check("renameat2") { unsafe cnetspool_rename_new($0, from, to) }
     } catch  where error.number == EINVAL {
       // A file system without that flag has links instead, and a link never replaces.
-      _ = try SystemError.check("linkat") { unsafe linkat(number, from, number, to, 0) }
+      _ = try check("linkat") { unsafe linkat($0, from, $0, to, 0) }
       unlink(from)
     }
   }
@@ -88,8 +85,7 @@ extension FileDescriptor {
 
   /// Returns when the content is on the disk (`fdatasync`).
   borrowing func sync() throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("fdatasync") { fdatasync(number) }
+    _ = try check("fdatasync") { fdatasync($0) }
   }
 
   /// Copies the first `bytes` bytes to `offset` and on in another file.

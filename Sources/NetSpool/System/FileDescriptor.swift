@@ -48,20 +48,22 @@ struct FileDescriptor: ~Copyable, Sendable {
 // MARK: Reading and writing
 
 extension FileDescriptor {
+  /// `SystemError.check` of a call that is given the number.
+  borrowing func check<N: BinaryInteger>(_ call: String, _ body: (Int32) -> N) throws(SystemError) -> N {
+    let number = rawValue
+    return try SystemError.check(call) { body(number) }
+  }
+
   /// `read(2)`: how many bytes came; 0 is the end of the file.
   borrowing func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-    let number = rawValue
-    return try SystemError.check("read") { unsafe Glibc.read(number, buffer.baseAddress, buffer.count) }
+    try check("read") { unsafe Glibc.read($0, buffer.baseAddress, buffer.count) }
   }
 
   /// `pread(2)`: as `read`, at `offset`, without moving the file position.
   borrowing func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
   ) throws(SystemError) -> Int {
-    let number = rawValue
-    return try SystemError.check("pread") {
-      unsafe pread(number, buffer.baseAddress!, buffer.count, off_t(offset))
-    }
+    try check("pread") { unsafe pread($0, buffer.baseAddress!, buffer.count, off_t(offset)) }
   }
 
   /// The bytes from `offset` on, without moving the file position, or, without one, from where that is: so many, or what
@@ -154,27 +156,23 @@ extension FileDescriptor {
 
 extension FileDescriptor {
   borrowing func truncate(to bytes: Int64) throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("ftruncate") { ftruncate(number, off_t(bytes)) }
+    _ = try check("ftruncate") { ftruncate($0, off_t(bytes)) }
   }
 
   borrowing func setPermissions(_ mode: UInt32) throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("fchmod") { fchmod(number, mode_t(mode)) }
+    _ = try check("fchmod") { fchmod($0, mode_t(mode)) }
   }
 
   /// Sets aside blocks for `bytes` bytes from `offset` on without changing the file's length.
   borrowing func reserve(from offset: Int64, _ bytes: Int64) throws(SystemError) {
-    let number = rawValue
-    _ = try SystemError.check("fallocate") { cnetspool_reserve(number, offset, bytes) }
+    _ = try check("fallocate") { cnetspool_reserve($0, offset, bytes) }
   }
 
   /// Turns direct writes (`O_DIRECT`) on or off. Where the file system has none, turning on throws EINVAL.
   borrowing func setDirect(_ direct: Bool) throws(SystemError) {
-    let number = rawValue
-    let flags = try SystemError.check("fcntl") { fcntl(number, F_GETFL) }
+    let flags = try check("fcntl") { fcntl($0, F_GETFL) }
     let wanted = direct ? flags | cnetspool_o_direct : flags & ~cnetspool_o_direct
-    _ = try SystemError.check("fcntl") { fcntl(number, F_SETFL, wanted) }
+    _ = try check("fcntl") { fcntl($0, F_SETFL, wanted) }
   }
 
   /// Tells the kernel that the whole file will be read from front to back: it then reads ahead twice as
@@ -233,9 +231,8 @@ extension FileDescriptor {
   /// The last resort, without `/proc` or for a pipe of another user: the shared description is changed.
   private static func duplicateNonblocking(_ descriptor: CInt) throws(SystemError) -> FileDescriptor {
     let copy = try duplicate(of: descriptor)
-    let number = copy.rawValue
-    let flags = try SystemError.check("fcntl") { fcntl(number, F_GETFL) }
-    _ = try SystemError.check("fcntl") { fcntl(number, F_SETFL, flags | O_NONBLOCK) }
+    let flags = try copy.check("fcntl") { fcntl($0, F_GETFL) }
+    _ = try copy.check("fcntl") { fcntl($0, F_SETFL, flags | O_NONBLOCK) }
     return copy
   }
 }

@@ -27,8 +27,7 @@ struct NetlinkSocket: ~Copyable {
 
   /// Asks for everything of one kind; the answers carry the sequence number.
   borrowing func ask(type: UInt16, sequence: UInt32) throws(SystemError) {
-    let number = descriptor.rawValue
-    _ = try SystemError.check("sendto") { cnetspool_netlink_ask(number, type, sequence) }
+    _ = try descriptor.check("sendto") { cnetspool_netlink_ask($0, type, sequence) }
   }
 
   /// Takes one datagram of the kernel.
