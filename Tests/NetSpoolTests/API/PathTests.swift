@@ -147,11 +147,12 @@ struct PathTests {
       #expect(!operation.curlCommand.contains("Content-Encoding"))
       let sent = try #require(origin.requests.last)
       let inflater = Inflater(.gzip)
+      var output = UnpackedOutput()
       var unpacked: [UInt8] = []
       var rest = sent.body[...]
       while true {
-        let step = try inflater.step(Array(rest).rawBytes)
-        try inflater.withOutput { unpacked.append($0) }
+        let step = try inflater.step(Array(rest).rawBytes, into: &output)
+        try output.lend { unpacked.append($0) }
         rest = rest.dropFirst(step.consumed)
         if step.isAtEnd { break }
       }

@@ -20,6 +20,7 @@ final class ContentDecoder {
   private let inner: ContentDecoder?
   private let limits: DecodingLimits
   private var unpacker: (any Unpacker)?
+  private var output = UnpackedOutput()
   /// The first two bytes of "deflate", which tell its two kinds apart.
   private var beginning: [UInt8] = []
   private var isAtEnd = false
@@ -142,10 +143,10 @@ final class ContentDecoder {
       let step = try step(unpacker, bytes.extracting(position...))
       position += step.consumed
       isAtEnd = step.isAtEnd
-      mayHaveMore = step.isOutputFull && !step.isAtEnd
-      bytesDecoded += Int64(unpacker.outputCount)
+      mayHaveMore = output.isFull && !isAtEnd
+      bytesDecoded += Int64(output.count)
       try limits.check(decoded: bytesDecoded, received: bytesReceived - Int64(bytes.byteCount - position))
-      if unpacker.outputCount > 0 { try unpacker.withOutput { try handOn($0, emit) } }
+      if output.count > 0 { try output.lend { try handOn($0, emit) } }
     }
   }
 
@@ -163,7 +164,7 @@ final class ContentDecoder {
 
   private func step(_ unpacker: any Unpacker, _ bytes: RawSpan) throws(NetworkError) -> UnpackingStep {
     do throws(UnpackingProblem) {
-      return try unpacker.step(bytes)
+      return try unpacker.step(bytes, into: &output)
     } catch {
       switch error {
       case .notEncoded: throw Self.failure(members > 1 ? "trailingData" : "notEncoded")

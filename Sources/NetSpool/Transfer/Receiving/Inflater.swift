@@ -1,6 +1,6 @@
 internal import CNetSpoolZlib
 
-/// A zlib stream being unpacked, 64 KiB of output at a time.
+/// A zlib stream being unpacked.
 ///
 /// A class because zlib keeps a pointer to the `z_stream`, which therefore must never move.
 @safe final class Inflater: Unpacker {
@@ -14,11 +14,7 @@ internal import CNetSpoolZlib
     case raw = -15
   }
 
-  static let outputBytes = 64 << 10
-
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
-  private let buffer = UnsafeMutableRawPointer.allocate(byteCount: outputBytes, alignment: 16)
-  private(set) var outputCount = 0
   private let isReady: Bool
 
   init(_ wrapping: Wrapping) {
@@ -31,29 +27,25 @@ internal import CNetSpoolZlib
   deinit {
     if isReady { unsafe inflateEnd(stream) }
     unsafe stream.deallocate()
-    unsafe buffer.deallocate()
-  }
-
-  func withOutput(_ body: (RawSpan) throws -> Void) throws {
-    try unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(buffer), byteCount: outputCount))
   }
 
   var bytesRead: Int { unsafe Int(stream.pointee.total_in) }
 
   func reset() { unsafe inflateReset(stream) }
 
-  func step(_ input: RawSpan) throws(UnpackingProblem) -> UnpackingStep {
+  func step(_ input: RawSpan, into output: inout UnpackedOutput) throws(UnpackingProblem) -> UnpackingStep {
     guard isReady else { throw .outOfMemory }
+    unsafe stream.pointee.next_out = output.start
+    unsafe stream.pointee.avail_out = uInt(UnpackedOutput.bytesMax)
     let status = unsafe input.withUnsafeBytes { bytes in
       unsafe inflateOnce(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count)
     }
-    outputCount = unsafe Inflater.outputBytes - Int(stream.pointee.avail_out)
+    output.count = unsafe UnpackedOutput.bytesMax - Int(stream.pointee.avail_out)
     switch status {
     // Z_BUF_ERROR says only that nothing could be done with what was there.
     case Z_OK, Z_STREAM_END, Z_BUF_ERROR:
       let consumed = unsafe input.byteCount - Int(stream.pointee.avail_in)
-      let isFull = outputCount == Inflater.outputBytes
-      return UnpackingStep(consumed: consumed, isAtEnd: status == Z_STREAM_END, isOutputFull: isFull)
+      return (consumed, status == Z_STREAM_END)
     case Z_MEM_ERROR: throw .outOfMemory
     default: throw isBeginning ? .notEncoded : .damaged
     }
@@ -62,8 +54,6 @@ internal import CNetSpoolZlib
   private func inflateOnce(_ bytes: UnsafeMutableRawPointer?, _ count: Int) -> CInt {
     unsafe stream.pointee.next_in = bytes?.assumingMemoryBound(to: Bytef.self)
     unsafe stream.pointee.avail_in = uInt(count)
-    unsafe stream.pointee.next_out = buffer.assumingMemoryBound(to: Bytef.self)
-    unsafe stream.pointee.avail_out = uInt(Inflater.outputBytes)
     return unsafe inflate(stream, Z_NO_FLUSH)
   }
 
@@ -73,5 +63,23 @@ internal import CNetSpoolZlib
     guard let message = unsafe stream.pointee.msg else { return true }
     let checks = ["incorrect data check", "incorrect length check", "header crc mismatch"]
     return unsafe !checks.contains(String(cString: message))
+  }
+}
+
+/// The room for what one step unpacks: 64 KiB.
+@safe struct UnpackedOutput: ~Copyable {
+  static let bytesMax = 64 << 10
+
+  let start = UnsafeMutablePointer<UInt8>.allocate(capacity: bytesMax)
+  /// What the last step unpacked, in bytes.
+  var count = 0
+
+  deinit { unsafe start.deallocate() }
+
+  /// There may have been no room for more: the step is asked again even without more input.
+  var isFull: Bool { count == Self.bytesMax }
+
+  func lend(to body: (RawSpan) throws -> Void) throws {
+    try unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(start), byteCount: count))
   }
 }

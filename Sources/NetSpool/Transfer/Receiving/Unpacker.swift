@@ -1,15 +1,11 @@
-/// A compressed stream being unpacked, 64 KiB of output at a time.
+/// A compressed stream being unpacked.
 protocol Unpacker: AnyObject {
-  /// What the last step unpacked, in bytes.
-  var outputCount: Int { get }
-  /// Lends what the last step unpacked.
-  func withOutput(_ body: (RawSpan) throws -> Void) throws
   /// Bytes of the current stream that were read, its wrapping included.
   var bytesRead: Int { get }
   /// Begins another stream of the same kind.
   func reset()
   /// Unpacks from `input` until it is used up, the output is full, or the stream ends.
-  func step(_ input: RawSpan) throws(UnpackingProblem) -> UnpackingStep
+  func step(_ input: RawSpan, into output: inout UnpackedOutput) throws(UnpackingProblem) -> UnpackingStep
 }
 
 enum UnpackingProblem: Error {
@@ -20,9 +16,5 @@ enum UnpackingProblem: Error {
   case outOfMemory
 }
 
-struct UnpackingStep {
-  var consumed: Int
-  var isAtEnd: Bool
-  /// There was no room for more: ask again even without more input.
-  var isOutputFull: Bool
-}
+/// What a step has used of its input, and whether the stream has ended.
+typealias UnpackingStep = (consumed: Int, isAtEnd: Bool)

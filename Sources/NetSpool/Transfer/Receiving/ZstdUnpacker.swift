@@ -6,8 +6,6 @@ internal import CNetSpoolZstd
   private static let windowLogMax: Int32 = 23
 
   private let context: OpaquePointer?
-  private let buffer = UnsafeMutableRawPointer.allocate(byteCount: Inflater.outputBytes, alignment: 16)
-  private(set) var outputCount = 0
   private(set) var bytesRead = 0
 
   init() {
@@ -17,29 +15,23 @@ internal import CNetSpoolZstd
     }
   }
 
-  deinit {
-    _ = unsafe ZSTD_freeDCtx(context)
-    unsafe buffer.deallocate()
-  }
-
-  func withOutput(_ body: (RawSpan) throws -> Void) throws {
-    try unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(buffer), byteCount: outputCount))
-  }
+  deinit { _ = unsafe ZSTD_freeDCtx(context) }
 
   func reset() {
     bytesRead = 0
     if let context = unsafe context { _ = unsafe ZSTD_DCtx_reset(context, ZSTD_reset_session_only) }
   }
 
-  func step(_ input: RawSpan) throws(UnpackingProblem) -> UnpackingStep {
+  func step(_ input: RawSpan, into output: inout UnpackedOutput) throws(UnpackingProblem) -> UnpackingStep {
     guard let context = unsafe context else { throw .outOfMemory }
-    let (code, consumed) = unsafe input.withUnsafeBytes { bytes in
+    let start = unsafe output.start
+    let (code, consumed, count) = unsafe input.withUnsafeBytes { bytes in
       var source = unsafe ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
-      var target = unsafe ZSTD_outBuffer(dst: buffer, size: Inflater.outputBytes, pos: 0)
+      var target = unsafe ZSTD_outBuffer(dst: start, size: UnpackedOutput.bytesMax, pos: 0)
       let code = unsafe ZSTD_decompressStream(context, &target, &source)
-      outputCount = unsafe target.pos
-      return unsafe (code, source.pos)
+      return unsafe (code, source.pos, target.pos)
     }
+    output.count = count
     bytesRead += consumed
     if ZSTD_isError(code) != 0 {
       // Its codes are in a header of their own; the names are as stable.
@@ -49,8 +41,7 @@ internal import CNetSpoolZstd
       default: throw .damaged
       }
     }
-    return UnpackingStep(
-      consumed: consumed, isAtEnd: code == 0, isOutputFull: outputCount == Inflater.outputBytes)
+    return (consumed, code == 0)
   }
 }
 #endif
