@@ -133,8 +133,7 @@ final class Transfer {
     if isCutOff { exchange.machine.handle(.fail(NetworkError(.http2Failed, cause: .flood))) }
     if code == 0 { takeLastRound() }
     if code == 0, exchange.head != nil { Failpoint.pass(.afterResponseBody) }
-    exchange.plan.source?.close()
-    exchange.plan.source = nil
+    exchange.plan.source.take()?.close()
     let failure = code.flatMap { verdict(code: $0) } ?? exchange.machine.failure.map { sent($0) }
     #if Tracing
     exchange.plan.onEnd?(exchange.head, failure)
@@ -161,8 +160,7 @@ final class Transfer {
 
   /// libcurl never heard of it.
   private func endUnsent() -> NetworkError? {
-    exchange.plan.source?.close()
-    exchange.plan.source = nil
+    exchange.plan.source.take()?.close()
     defer { exchange.machine.handle(.done) }
     return exchange.machine.failure
   }

@@ -272,10 +272,8 @@ final class MultiHandle {
     quirks.close()
     for watch in watches { watch?.close() }
     watches = []
-    timer?.close()
-    timer = nil
-    idleTimer?.close()
-    idleTimer = nil
+    timer.take()?.close()
+    idleTimer.take()?.close()
     kept.giveBack()
   }
 }

@@ -126,8 +126,5 @@ final class MultipartSource: BodySource {
     return source
   }
 
-  private func closeSegment() {
-    current?.close()
-    current = nil
-  }
+  private func closeSegment() { current.take()?.close() }
 }

@@ -51,7 +51,6 @@ final class MultiQuirks {
   func close() {
     unsafe curl_easy_cleanup(idle)
     resting = []
-    restTimer?.close()
-    restTimer = nil
+    restTimer.take()?.close()
   }
 }
