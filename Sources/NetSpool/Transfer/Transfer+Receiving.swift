@@ -75,8 +75,7 @@ extension Transfer {
   /// libcurl drops what comes behind such an answer in the same read, and keeps the connection.
   private func askForExcess(_ head: ResponseHead) {
     guard head.version == .http11 || head.version == .http10 else { return }
-    exchange.tells = true
-    handle.setTells(true)
+    listen()
   }
 
   /// What calls itself HTTP/1.0 cannot have meant chunks, or was changed on the way (RFC 9112 section 6.1).
