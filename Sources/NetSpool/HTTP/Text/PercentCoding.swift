@@ -8,7 +8,7 @@ enum PercentCoding {
     for byte in text.utf8 {
       if byte == 0x20 {
         output.append(UInt8(ascii: "+"))
-      } else if byte.isASCIIDigit || byte.isASCIILetter || isFormPunctuation(byte) {
+      } else if byte.isASCIIDigit || byte.isASCIILetter || "*-._".utf8.contains(byte) {
         output.append(byte)
       } else {
         appendEscape(byte, to: &output)
@@ -88,11 +88,6 @@ enum PercentCoding {
   private static func escape(_ bytes: [UInt8], at index: Int) -> UInt8? {
     guard bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count else { return nil }
     return Hexadecimal.byte(bytes[index + 1], bytes[index + 2])
-  }
-
-  private static func isFormPunctuation(_ byte: UInt8) -> Bool {
-    byte == UInt8(ascii: "*") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-      || byte == UInt8(ascii: "_")
   }
 
   /// `pchar` without the escape, and the slash (RFC 3986 section 3.3).
