@@ -78,9 +78,6 @@ struct FileWriter: ~Copyable, Sendable {
       try working.publish(offset)
     } catch { throw SinkFailure("could not finish", target, error) }
   }
-
-  /// The body failed: removes what was written. So does letting the writer go.
-  consuming func abandon() {}
 }
 
 /// The place of a file: a directory and a name in it.
@@ -158,6 +155,6 @@ final class SharedFileWriter: Sendable {
   func close(publishing: Bool) throws(SinkFailure) {
     let last = writer.withLock { $0.take() }
     guard let last else { return }
-    if publishing { try last.publish() } else { last.abandon() }
+    if publishing { try last.publish() }
   }
 }

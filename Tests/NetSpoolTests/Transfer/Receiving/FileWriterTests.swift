@@ -32,7 +32,7 @@ struct FileWriterTests {
     let writer = try FileWriter(try FileTarget(directory["body"]), isUnnamed: false)
     #expect(directory.names == [".body.netspool-new"])
     #expect(try directory.permissions(".body.netspool-new") == 0o600)
-    writer.abandon()
+    _ = consume writer
     #expect(directory.names == [])
   }
 
