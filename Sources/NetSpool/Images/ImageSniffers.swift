@@ -63,7 +63,9 @@ struct JPEGSniffer {
     case 0x02...0xBF, 0xD8: break  // reserved, or a second SOI: damage
     case 0xC4, 0xC8, 0xCC: return skipSegment(bytes)  // DHT, JPG, DAC
     case 0xC0...0xCF: return takeFrame(bytes)  // SOFn
-    case 0xDA: return takeScan(bytes)  // SOS
+    case 0xDA:  // SOS
+      hasScan = size != nil
+      return hasScan && skipSegment(bytes)
     default: return skipSegment(bytes)
     }
     return false
@@ -74,11 +76,6 @@ struct JPEGSniffer {
     guard size == nil else { return false }
     size = PixelSize(width: bytes.big(offset + 5, width: 2), height: bytes.big(offset + 3, width: 2))
     return size != nil && skipSegment(bytes)
-  }
-
-  private mutating func takeScan(_ bytes: ImageBytes) -> Bool {
-    hasScan = size != nil
-    return hasScan && skipSegment(bytes)
   }
 
   private mutating func skipSegment(_ bytes: ImageBytes) -> Bool {
@@ -240,23 +237,17 @@ struct BMPSniffer {
   /// The signature is but two letters, so the fields behind it have to make sense too.
   private init?(_ bytes: ImageBytes) {
     switch bytes.little(14, width: 4) {
-    case 12: self.init(short: bytes)
-    case 40, 52, 56, 64, 108, 124: self.init(long: bytes)
+    case 12:
+      self.init(
+        PixelSize(width: bytes.little(18, width: 2), height: bytes.little(20, width: 2)),
+        planes: bytes.little(22, width: 2), bits: bytes.little(24, width: 2), compression: 0)
+    case 40, 52, 56, 64, 108, 124:
+      self.init(
+        PixelSize(width: bytes.littleSigned32(18), height: bytes.littleSigned32(22).map { abs($0) }),
+        planes: bytes.little(26, width: 2), bits: bytes.little(28, width: 2),
+        compression: bytes.little(30, width: 4))
     default: return nil
     }
-  }
-
-  private init?(short bytes: ImageBytes) {
-    self.init(
-      PixelSize(width: bytes.little(18, width: 2), height: bytes.little(20, width: 2)),
-      planes: bytes.little(22, width: 2), bits: bytes.little(24, width: 2), compression: 0)
-  }
-
-  private init?(long bytes: ImageBytes) {
-    self.init(
-      PixelSize(width: bytes.littleSigned32(18), height: bytes.littleSigned32(22).map { abs($0) }),
-      planes: bytes.little(26, width: 2), bits: bytes.little(28, width: 2),
-      compression: bytes.little(30, width: 4))
   }
 
   private init?(_ size: PixelSize?, planes: Int?, bits: Int?, compression: Int?) {
