@@ -123,7 +123,7 @@ final class PartWriter: FileSinkWork {
       guard part.bytes >= until, part.note == note else { return nil }
       (offset, known) = (place, until)
     }
-    var open = Open(part, from: offset, known: known, digests: digests)
+    var open = Open(part: part, offset: offset, known: known, digest: digests ? SHA256() : nil)
     try open.begin { bytesHashed.store($0, ordering: .relaxed) }
     if case .beginning(let note) = start { try note.write(for: target, in: open.part.directory) }
     return open
@@ -142,7 +142,7 @@ final class PartWriter: FileSinkWork {
       open.part.remove()
       throw failure
     }
-    do throws(SystemError) { try open.publish() } catch {
+    do throws(SystemError) { try open.part.publish() } catch {
       throw SinkFailure("could not finish", target, error)
     }
     return digest
@@ -150,19 +150,11 @@ final class PartWriter: FileSinkWork {
 }
 
 extension PartWriter.Open {
-  fileprivate init(_ part: consuming LockedPart, from offset: Int64, known: Int64, digests: Bool) {
-    self.part = part
-    (self.offset, self.known) = (offset, known)
-    digest = digests ? SHA256() : nil
-  }
-
   /// What is behind `known` goes: all of it, where the body begins anew.
   fileprivate mutating func begin(_ onProgress: (Int64) -> Void) throws(SystemError) {
     try part.file.truncate(to: known)
     if digest != nil { try hashStart(onProgress) }
   }
-
-  fileprivate consuming func publish() throws(SystemError) { try part.publish() }
 
   /// Compares what is there and writes what is not; false where what is there has other bytes.
   fileprivate mutating func take(_ bytes: RawSpan) throws(SystemError) -> Bool {
