@@ -10,7 +10,7 @@ final class ContentDecoder {
   /// What to ask for in `Accept-Encoding`.
   static let acceptEncoding = codings.joined(separator: ", ")
 
-  enum Coding { case gzip, deflate, brotli, zstd }
+  enum Coding: String { case gzip, deflate, brotli = "br", zstd }
 
   /// More layers are refused.
   private static let layersMax = 3
@@ -68,6 +68,8 @@ final class ContentDecoder {
     return codings
   }
 
+  private static let known = codings
+
   /// The decoder for a head's fields; nil when the body comes as it is, or in a coding that is unknown here.
   static func make(
     for headers: Headers, limits: DecodingLimits = DecodingLimits()
@@ -89,17 +91,8 @@ final class ContentDecoder {
   }
 
   private static func coding(_ name: String) -> Coding? {
-    switch name {
-    case "gzip", "x-gzip": return .gzip
-    case "deflate": return .deflate
-    #if Brotli
-    case "br": return .brotli
-    #endif
-    #if Zstd
-    case "zstd": return .zstd
-    #endif
-    default: return nil
-    }
+    if name == "x-gzip" { return .gzip }
+    return known.contains(name) ? Coding(rawValue: name) : nil
   }
 
   /// What all `Content-Encoding` fields name, `?` for what is no token. "identity" says nothing and is left out, and so is
