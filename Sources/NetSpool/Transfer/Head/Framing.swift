@@ -63,11 +63,9 @@ struct Framing: Sendable, Hashable {
     }
   }
 
-  /// Draws the conclusions at the end of the head.
-  mutating func complete(accepting lenient: Bool) throws(NetworkError) {
-    guard hasTransferEncoding, contentLength != nil else { return }
-    guard lenient else { throw Self.ambiguous("lengthWithTransferEncoding") }
-    contentLength = nil
+  /// Draws the conclusions at the end of the head: a length beside a transfer coding is refused (RFC 9112 section 6.3).
+  func complete() throws(NetworkError) {
+    if hasTransferEncoding, contentLength != nil { throw Self.ambiguous("lengthWithTransferEncoding") }
   }
 
   static func ambiguous(_ reason: String) -> NetworkError {

@@ -25,9 +25,6 @@ struct HeaderParser: Sendable {
   enum Phase: Sendable { case statusLine, fields, trailers, ended }
 
   var limits: HeaderLimits
-  /// Content-Length beside Transfer-Encoding is refused, unless this is set: then the latter counts and
-  /// the connection must be closed (RFC 9112 section 6.3). Default false.
-  var acceptsLengthWithTransferEncoding = false
   /// The next head comes from a proxy that was sent CONNECT (`Tunnel`). Falls back to false with its 2xx reply.
   var expectsConnectReply = false
   /// libcurl may send the request again by itself (an authentication round, a 417), so a second head may
@@ -238,7 +235,7 @@ extension HeaderParser {
   }
 
   private mutating func endHead() throws(NetworkError) -> Event {
-    try framing.complete(accepting: acceptsLengthWithTransferEncoding)
+    try framing.complete()
     let head = ResponseHead(version: version, status: status, headers: fields)
     fields = Headers()
     phase = .trailers

@@ -58,13 +58,6 @@ struct FramingTests {
   @Test(arguments: ["Content-Encoding: identity", "Content-Encoding:", "X: gzip"])
   func `identity is no coding`(_ fields: String) throws { #expect(try !framing(fields).hasContentEncoding) }
 
-  @Test func `leniently the transfer encoding counts`() throws {
-    var parser = HeaderParser()
-    parser.acceptsLengthWithTransferEncoding = true
-    _ = try feed(&parser, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n")
-    #expect(parser.framing.contentLength == nil && parser.framing.isChunked)
-  }
-
   /// RFC 9112 section 6.3, item by item.
   static let bodies: [(Int, ResponseHead.Version, Method, String, BodyFraming)] = [
     (200, .http11, .head, "Content-Length: 5", .none), (204, .http11, .get, "Content-Length: 5", .none),
