@@ -41,11 +41,11 @@ extension AWSAccount {
 }
 
 extension PreparedBody {
-  fileprivate var payload: AWSSignature.Payload {
+  fileprivate var payload: [UInt8]? {
     switch self {
-    case .none: .bytes([])
-    case .bytes(let bytes): .bytes(bytes)
-    case .file, .multipart, .stream: .unsigned
+    case .none: []
+    case .bytes(let bytes): bytes
+    case .file, .multipart, .stream: nil
     }
   }
 }

@@ -17,12 +17,6 @@ struct AWSAccount: Sendable {
 /// Not libcurl's (CURLOPT_AWS_SIGV4(3)): version 7.88 signs a query in the order in which it stands, names fields that it
 /// does not send, and signs every body that it asks for as an empty one; later versions escape the path otherwise.
 struct AWSSignature {
-  enum Payload {
-    case bytes([UInt8])
-    /// Not known before it is sent.
-    case unsigned
-  }
-
   let account: AWSAccount
   var method: String
   /// Path and query as they are sent.
@@ -31,7 +25,8 @@ struct AWSSignature {
   var authority: String
   /// All that the request is sent with. What stands here already is not added.
   var fields: Headers
-  var payload: Payload
+  /// Nil: not known before it is sent.
+  var payload: [UInt8]?
   /// `20130524T000000Z`
   var stamp: String
 
@@ -100,10 +95,7 @@ struct AWSSignature {
   /// A caller who knows it may say it.
   private var payloadHash: String {
     if let own = fields.first("X-Amz-Content-Sha256") { return own }
-    switch payload {
-    case .bytes(let bytes): return Hexadecimal.text(SHA256.of(bytes))
-    case .unsigned: return "UNSIGNED-PAYLOAD"
-    }
+    return payload.map { Hexadecimal.text(SHA256.of($0)) } ?? "UNSIGNED-PAYLOAD"
   }
 
   private var parts: (path: Substring.UTF8View, query: Substring.UTF8View) {

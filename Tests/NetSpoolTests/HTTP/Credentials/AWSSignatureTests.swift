@@ -19,7 +19,7 @@ struct AWSSignatureTests {
       account: account, method: method, target: target,
       authority: account.isStorage ? "examplebucket.s3.amazonaws.com" : "example.amazonaws.com",
       fields: fields,
-      payload: .bytes(Array(body.utf8)), stamp: account.isStorage ? "20130524T000000Z" : "20150830T123600Z")
+      payload: Array(body.utf8), stamp: account.isStorage ? "20130524T000000Z" : "20150830T123600Z")
     return signature.added.first("Authorization")?.split(separator: "Signature=").last
   }
 
@@ -56,7 +56,7 @@ struct AWSSignatureTests {
     var account = Self.storage
     account.sessionToken = Secret("lent")
     let signature = AWSSignature(
-      account: account, method: "PUT", target: "/a", authority: "a", fields: [:], payload: .unsigned,
+      account: account, method: "PUT", target: "/a", authority: "a", fields: [:], payload: nil,
       stamp: "20130524T000000Z")
     let added = signature.added
     #expect(added.first("X-Amz-Date") == "20130524T000000Z")
