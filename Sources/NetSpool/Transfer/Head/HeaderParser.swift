@@ -31,7 +31,7 @@ struct HeaderParser: Sendable {
   /// follow the first. Otherwise a status line among the trailers is refused. Default false.
   var allowsAnotherHead = false
 
-  /// What the head said about the body's extent; complete when `isHeadComplete`.
+  /// What the head said about the body's extent; complete at the end of the head.
   var framing = Framing()
   /// Fields that came after the body.
   var trailers = Headers()
@@ -47,10 +47,6 @@ struct HeaderParser: Sendable {
   var informationalCount = 0
 
   init(limits: HeaderLimits = HeaderLimits()) { self.limits = limits }
-
-  /// A final head has been read to its blank line. False at the end of input means `truncatedHeaders`:
-  /// libcurl calls a cut-off head a success.
-  var isHeadComplete: Bool { phase == .trailers || phase == .ended }
 
   /// A status line has come, and nothing after it.
   var expectsFirstField: Bool { phase == .fields && sectionLines == 0 }

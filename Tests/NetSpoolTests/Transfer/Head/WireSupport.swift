@@ -1,5 +1,11 @@
 @testable import NetSpool
 
+extension HeaderParser {
+  /// A final head has been read to its blank line. False at the end of input means `truncatedHeaders`:
+  /// libcurl calls a cut-off head a success.
+  var isHeadComplete: Bool { phase == .trailers || phase == .ended }
+}
+
 /// What a parser said, comparable.
 enum Said: Equatable, CustomStringConvertible {
   case informational(Int), connectReply(Int), head(Int, [String]), trailersEnded
