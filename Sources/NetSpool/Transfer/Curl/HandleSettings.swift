@@ -22,7 +22,8 @@ struct HandleSettings: Sendable {
   var connectionAgeMax = 0
   /// Shown to the origin when it asks.
   var certificate: ClientCertificate?
-  var ntlm: NTLMAccount?
+  /// `DOMAIN\user` and the password, for libcurl to answer with.
+  var ntlm: (user: String, password: Secret)?
   /// The credential that its connections are bound to: they serve no other. 0: none.
   var connectionIdentity: UInt64 = 0
 
@@ -87,18 +88,12 @@ struct HandleSettings: Sendable {
   var alwaysEndsConnection: Bool { ntlm != nil }
 }
 
-/// `DOMAIN\user` and the password, for libcurl to answer with.
-struct NTLMAccount: Sendable, Hashable {
-  var user: String
-  var password: Secret
-}
-
 extension HandleSettings {
   /// What of a credential belongs to the connection, and not to a request's fields.
   mutating func identify(as credential: NetworkCredentials) {
     certificate = credential.certificate
     if case .ntlm(let user, let password) = credential.scheme {
-      ntlm = NTLMAccount(user: user, password: password)
+      ntlm = (user, password)
       httpVersion = .http1
     }
     connectionIdentity = credential.connectionIdentity
