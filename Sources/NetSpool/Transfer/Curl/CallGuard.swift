@@ -13,10 +13,7 @@ final class CallGuard: Sendable {
   static let shared = CallGuard()
 
   /// How often the calls are looked at, and from when on one is long.
-  private struct Watchfulness {
-    let period: Microseconds
-    let callMax: Microseconds
-  }
+  private typealias Watchfulness = (period: Microseconds, callMax: Microseconds)
 
   private struct State {
     var watched: [ObjectIdentifier: GuardedCalls] = [:]
@@ -24,9 +21,9 @@ final class CallGuard: Sendable {
   }
 
   /// While nothing is wrong: a connection that keeps a call busy is cut off after 16 ms at most.
-  private static let calm = Watchfulness(period: 4_000, callMax: 8_000)
+  private static let calm: Watchfulness = (4_000, 8_000)
   /// After one was cut off: where one floods, others do, and each would cost the loop as much.
-  private static let alarmed = Watchfulness(period: 250, callMax: 500)
+  private static let alarmed: Watchfulness = (250, 500)
   private static let alarmTime: Microseconds = 1_000_000
   private static let idleRoundsMax = 250
 
@@ -86,10 +83,7 @@ final class GuardedCalls: Sendable {
   }
 
   /// The port at our end of a connection that was disconnected, and when.
-  struct Cut {
-    let port: Int
-    let time: Microseconds
-  }
+  typealias Cut = (port: Int, time: Microseconds)
 
   /// What the guard has found.
   fileprivate enum Sight { case idle, active, flood }
@@ -192,7 +186,7 @@ final class GuardedCalls: Sendable {
         continue
       }
       guard began.load(ordering: .acquiring) == suspicion.call else { break }
-      connections.cut[descriptor] = Cut(port: port, time: MonotonicClock.now)
+      connections.cut[descriptor] = (port, MonotonicClock.now)
       connections.open.remove(descriptor)
       StraySocket.disconnect(descriptor)
       hasCut = true
