@@ -193,11 +193,7 @@ struct HEIFLocations {
     return extents > 0
   }
 
-  private struct Item {
-    var method: Int
-    var base: Int
-    var extents: Int
-  }
+  private typealias Item = (method: Int, base: Int, extents: Int)
 
   /// The next number of so many bytes, if it is inside the box.
   private mutating func number(_ width: Int, _ bytes: ImageBytes) -> Int? {
@@ -211,7 +207,7 @@ struct HEIFLocations {
       let method = number(version == 0 ? 0 : 2, bytes), number(2, bytes) != nil,
       let base = number(widths.base, bytes), let extents = number(2, bytes)
     else { return nil }
-    return Item(method: method & 15, base: base, extents: extents)
+    return (method & 15, base, extents)
   }
 
   /// Extents that take no bytes are all alike, so one look is enough: their number must not cost time.
