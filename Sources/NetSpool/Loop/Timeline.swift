@@ -3,15 +3,8 @@ internal import CNetSpoolShims
 /// The time of a model, instead of the clock's: it stands still until the model has it go on to the next timer. One for each
 /// thread, which calls it by `MonotonicClock` like any other.
 final class Timeline {
-  private struct Entry {
-    let timer: LoopTimer
-    let due: Microseconds
-    let repeating: UInt64
-    let number: Int
-  }
-
   private(set) var now: Microseconds
-  private var entries: [Entry] = []
+  private var entries: [(timer: LoopTimer, due: Microseconds, repeating: UInt64, number: Int)] = []
   private var lastNumber = 0
 
   init(startingAt now: Microseconds = 1_000_000) {
@@ -49,9 +42,7 @@ final class Timeline {
   func start(_ timer: LoopTimer, milliseconds: UInt64, repeating: UInt64) {
     stop(timer)
     lastNumber += 1
-    entries.append(
-      Entry(
-        timer: timer, due: now + Microseconds(milliseconds) * 1000, repeating: repeating, number: lastNumber))
+    entries.append((timer, now + Microseconds(milliseconds) * 1000, repeating, lastNumber))
   }
 
   func stop(_ timer: LoopTimer) { entries.removeAll { $0.timer === timer } }

@@ -7,13 +7,8 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
     let lock = Mutex(())
   }
 
-  private struct Entry {
-    let turn: Turn
-    var users: Int
-  }
-
   /// The locks that a thread holds or waits for.
-  private let entries = Mutex<[Key: Entry]>([:])
+  private let entries = Mutex<[Key: (turn: Turn, users: Int)]>([:])
 
   func withLock<Result: Sendable, Failure: Error>(
     _ key: Key, _ body: () throws(Failure) -> Result
@@ -25,7 +20,7 @@ final class KeyedLock<Key: Hashable & Sendable>: Sendable {
 
   private func begin(_ key: Key) -> Turn {
     entries.withLock { entries in
-      var entry = entries[key] ?? Entry(turn: Turn(), users: 0)
+      var entry = entries[key] ?? (turn: Turn(), users: 0)
       entry.users += 1
       entries[key] = entry
       return entry.turn
