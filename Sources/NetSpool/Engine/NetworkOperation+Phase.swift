@@ -62,8 +62,6 @@ final class OperationSweep {
   let until: Microseconds
   let matches: (NetworkOperation) -> Bool
   fileprivate let failure: NetworkError?
-  /// What is done to each.
-  var body: (NetworkOperation) -> Void = { _ in }
   fileprivate var next: NetworkOperation?
 
   /// - Parameters:

@@ -197,7 +197,6 @@ extension Scheduler {
   private func go(
     through sweep: OperationSweep, _ body: @escaping (NetworkOperation) -> Void, done: @escaping () -> Void
   ) {
-    sweep.body = body
     operations.begin(sweep)
     context.doInPieces { [unowned self] in
       var (looked, matched) = (0, 0)
