@@ -146,11 +146,11 @@ public final class NetworkQueue: Sendable {
   /// Calls back when the number of waiting or running operations has changed, at most once per turn of the loop,
   /// on a serial queue of its own, which no other closure holds up. For a network activity indicator.
   public func onActivityChange(_ handler: @escaping @Sendable (Activity) -> Void) {
-    driver.observe(activity: handler)
+    driver.observers.add(activity: handler)
   }
 
   /// Calls back each time the last operation has ended and its closures have run.
-  public func onIdle(_ handler: @escaping @Sendable () -> Void) { driver.observe(idle: handler) }
+  public func onIdle(_ handler: @escaping @Sendable () -> Void) { driver.observers.add(idle: handler) }
 
   /// Waits until the queue is idle, the deadline has passed or the task is cancelled; true if it is idle.
   /// - Parameter deadline: 10 seconds unless told otherwise.

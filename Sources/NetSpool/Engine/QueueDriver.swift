@@ -184,11 +184,6 @@ extension QueueDriver {
       bytesIn: Int64(counts[.bytesIn]), bytesOut: Int64(counts[.bytesOut]))
   }
 
-  func observe(activity: @escaping @Sendable (NetworkQueue.Activity) -> Void) {
-    observers.add(activity: activity)
-  }
-  func observe(idle: @escaping @Sendable () -> Void) { observers.add(idle: idle) }
-
   /// False when the settings are no longer these old ones.
   func apply(_ new: NetworkQueue.Configuration, over old: NetworkQueue.Configuration) -> Bool {
     let isApplied = settings.withLock { settings in
