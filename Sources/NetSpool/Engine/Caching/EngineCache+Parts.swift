@@ -97,11 +97,7 @@ private struct PartChange {
   let entry: StoredResponse
   let askedAt: Microseconds
   var table = PartTable()
-  private var new: [UInt64: [UInt8]] = [:]
-
-  init(cache: EngineCache, question: CacheQuestion, entry: StoredResponse, askedAt: Microseconds) {
-    (self.cache, self.question, self.entry, self.askedAt) = (cache, question, entry, askedAt)
-  }
+  var new: [UInt64: [UInt8]] = [:]
 
   func bytes(_ range: Range<Int64>) -> [UInt8]? { cache.bytes(range, in: table, for: question, new: new) }
 
