@@ -35,12 +35,7 @@ struct ReadyRings: Sendable {
   }
 
   static func priority(of lane: UInt32) -> NetworkRequest.Priority {
-    switch lane & 3 {
-    case 0: .low
-    case 1: .normal
-    case 2: .high
-    default: .urgent
-    }
+    NetworkRequest.Priority(rawValue: UInt8(lane & 3)) ?? .urgent
   }
 
   /// Adds the four lanes of the next origin.
