@@ -195,9 +195,7 @@ enum Validators {
     return conditions
   }
 
-  static func isWeak(_ tag: ArraySlice<UInt8>) -> Bool {
-    tag.count >= 2 && tag[tag.startIndex] == UInt8(ascii: "W") && tag[tag.startIndex + 1] == UInt8(ascii: "/")
-  }
+  static func isWeak(_ tag: ArraySlice<UInt8>) -> Bool { tag.starts(with: "W/".utf8) }
 
   static func opaqueTag(_ tag: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     isWeak(tag) ? tag.dropFirst(2) : tag
