@@ -59,7 +59,7 @@ enum StoredSelection: Sendable, Equatable {
   private static func holds(_ list: ArraySlice<UInt8>, _ tag: ArraySlice<UInt8>?) -> Bool {
     if FieldNames.trimmed(list).elementsEqual("*".utf8) { return true }
     guard let opaque = tag.map(Validators.opaqueTag) else { return false }
-    return EntityTags.split(list).contains { Validators.opaqueTag($0) == opaque }
+    return Validators.tags(in: list).contains { Validators.opaqueTag($0) == opaque }
   }
 
   // MARK: Parts
@@ -88,9 +88,9 @@ enum StoredSelection: Sendable, Equatable {
   }
 }
 
-/// Lists of entity tags (RFC 9110 section 8.8.3), whose texts may hold commas.
-enum EntityTags {
-  static func split(_ list: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+extension Validators {
+  /// The entity tags of a list (RFC 9110 section 8.8.3), whose texts may hold commas.
+  static func tags(in list: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     var tags: [ArraySlice<UInt8>] = []
     var start = list.startIndex
     var isQuoted = false
@@ -103,9 +103,7 @@ enum EntityTags {
     tags.append(FieldNames.trimmed(list[start...]))
     return tags.filter { !$0.isEmpty }
   }
-}
 
-extension Validators {
   /// The ETag if it is a strong one (RFC 9110 section 8.8.1).
   static func strongTag(_ headers: Headers) -> ArraySlice<UInt8>? {
     entityTag(headers).flatMap { isWeak($0) || $0.first != UInt8(ascii: "\"") ? nil : $0 }
