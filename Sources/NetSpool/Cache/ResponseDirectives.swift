@@ -51,15 +51,9 @@ struct ResponseDirectives: Equatable {
     case "s-maxage": sMaxAge.note(directive)
     case "stale-while-revalidate": staleWhileRevalidate.note(directive)
     case "stale-if-error": staleIfError.note(directive)
-    default: if directive.isWellFormed { notePermission(directive.name) }
-    }
-  }
-
-  private mutating func notePermission(_ name: String) {
-    switch name {
-    case "public": flags.insert(.isPublic)
-    case "must-understand": flags.insert(.mustUnderstand)
-    case "immutable": flags.insert(.immutable)
+    case "public" where directive.isWellFormed: flags.insert(.isPublic)
+    case "must-understand" where directive.isWellFormed: flags.insert(.mustUnderstand)
+    case "immutable" where directive.isWellFormed: flags.insert(.immutable)
     default: break
     }
   }
