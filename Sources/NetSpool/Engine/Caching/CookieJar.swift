@@ -91,18 +91,9 @@ final class CookieJar: Sendable {
   }
 
   private static func host(of origin: Span<UInt8>) -> String {
-    var host: [UInt8] = []
-    var slashes = 0
-    for index in origin.indices {
-      let byte = origin[index]
-      if byte == UInt8(ascii: "/") { slashes += 1 }
-      guard slashes == 2, byte != UInt8(ascii: "/") else { continue }
-      if byte == UInt8(ascii: ":"), host.first != UInt8(ascii: "[") || host.last == UInt8(ascii: "]") {
-        break
-      }
-      host.append(byte)
-    }
-    let text = String(decoding: host, as: UTF8.self)
-    return text.hasPrefix("[") ? String(text.dropFirst().dropLast()) : text
+    let text = String(decoding: origin.indices.map { origin[$0] }, as: UTF8.self)
+    let place = text.split(separator: "/").last ?? ""
+    if place.hasPrefix("[") { return String(place.dropFirst().prefix { $0 != "]" }) }
+    return String(place.prefix { $0 != ":" })
   }
 }
