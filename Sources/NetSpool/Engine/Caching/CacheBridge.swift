@@ -15,22 +15,6 @@ struct CacheBridge {
     case refuse(NetworkError)
   }
 
-  /// What there is to do before it is known what is held.
-  enum Question {
-    /// Nothing.
-    case settled(Consultation)
-    /// To look for it, unless that has been done.
-    case look(EngineCache, CacheQuestion, AskedCache.Found?)
-  }
-
-  func ask(_ operation: NetworkOperation, _ request: NetworkRequest) -> Question {
-    guard let cache = operation.engine.cache else { return .settled(without(request.cachePolicy)) }
-    guard let asked = question(operation, request, cache) else {
-      return .settled(without(request.cachePolicy ?? cache.settings.defaultPolicy))
-    }
-    return .look(cache, asked.question, cache.stillFound(asked))
-  }
-
   /// What follows from what is held.
   func consult(
     _ operation: NetworkOperation, _ cache: EngineCache, _ question: CacheQuestion, _ look: LoopLook
@@ -73,11 +57,6 @@ struct CacheBridge {
     return response(operation, held, .cache, cache, selection, parts)
   }
 
-  /// Without a cache nothing is held, nor for what no cache may answer.
-  private func without(_ policy: CachePolicy?) -> Consultation {
-    policy == .onlyIfCached ? .refuse(NetworkError(.notCached)) : .ask(nil)
-  }
-
   /// A stored redirect is the answer only for operations that do not follow it; the others are sent on.
   func leadsElsewhere(_ held: HeldAnswer, _ operation: NetworkOperation) -> Bool {
     guard (300..<400).contains(held.stored.status) else { return false }
@@ -88,9 +67,8 @@ struct CacheBridge {
     return location != nil
   }
 
-  private func question(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache)
-    -> AskedCache?
-  {
+  /// What the request asks, and what was found for it before; nil for what no cache may answer.
+  func asked(_ operation: NetworkOperation, _ request: NetworkRequest, _ cache: EngineCache) -> AskedCache? {
     let history = operation.loop.history
     if let asked = operation.takeAsked(), history?.asksWhatItSays(request) ?? true,
       !cache.isOutdated(asked.question)

@@ -39,18 +39,20 @@ final class CacheSide {
   ) -> Step {
     if operation.loop.cacheUse != nil { validations.release(operation) }
     operation.loop.cacheUse = nil
-    // Most engines have none.
-    if operation.engine.cache == nil, request.cachePolicy != .onlyIfCached { return next.step }
-    switch bridge.ask(operation, request) {
-    case .settled(let consultation): return step(after: consultation, operation, request, next)
-    case .look(let cache, let question, let found?):
+    let known = operation.engine.cache
+    guard let cache = known, let asked = bridge.asked(operation, request, cache) else {
+      // Most engines have none: nothing is held then, nor for what no cache may answer.
+      let policy = request.cachePolicy ?? known?.settings.defaultPolicy
+      return policy == .onlyIfCached ? .fail(NetworkError(.notCached)) : next.step
+    }
+    let question = asked.question
+    if let found = cache.stillFound(asked) {
       let look = LoopLook(held: found.held.first)
       return step(after: bridge.consult(operation, cache, question, look), operation, request, next)
-    case .look(let cache, let question, nil):
-      let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
-      return look(CacheFinding(cache, question, .request(then: next, claim))) {
-        cache.look(for: question, request, isFirst: isFirst)
-      }
+    }
+    let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
+    return look(CacheFinding(cache, question, .request(then: next, claim))) {
+      cache.look(for: question, request, isFirst: isFirst)
     }
   }
 
