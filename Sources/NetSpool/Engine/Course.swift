@@ -45,7 +45,6 @@ enum Step {
   /// Waits; what follows then is the wait's to say.
   case wait(Wait)
   /// Ends all who share it.
-  indirect case fail(NetworkError)
   indirect case end(Ending)
   /// Ends this one alone, whose end was on its way to it.
   indirect case withdraw(NetworkError)
@@ -53,6 +52,8 @@ enum Step {
   case freeze
   /// All is done: it is in its line, on the wire or with another, or has ended.
   case done
+
+  static func fail(_ failure: NetworkError) -> Step { .end(Ending(failure: failure)) }
 }
 
 /// The way on of an operation that the cache has not answered.
@@ -116,7 +117,6 @@ extension Scheduler {
 
       case .play(let response): return play(response, of: operation)
       case .wait(let wait): return suspend(operation, wait)
-      case .fail(let failure): return publish(operation, failure)
       case .end(let ending): return publish(operation, ending)
       case .withdraw(let failure): return withdraw(operation, failure)
       case .pause: return move(operation, to: .paused)

@@ -82,11 +82,6 @@ extension Scheduler {
     sinks.watch.begin(leader)
   }
 
-  /// Ends a leader that has no exchange under way, and all who wait for it.
-  func publish(_ leader: NetworkOperation, _ failure: NetworkError) {
-    publish(leader, Ending(failure: failure))
-  }
-
   private func handOut(_ ending: consuming Ending, of leader: NetworkOperation) {
     let waiters = leader.loop.waiters.filter { $0.leader === leader }
     let isWaitedFor = !leader.loop.isDetached
