@@ -1,13 +1,13 @@
 /// What a 304 means for the stored answer that the request was made conditional with (RFC 9111 sections
-/// 4.3.3 and 4.3.4).
+/// 4.3.3 and 4.3.4), and the answer to a HEAD for the stored answer to GET (section 4.3.5).
 enum NotModified: Sendable, Equatable {
   /// Serve this and store it in the old one's place; the body is the same.
   case updated(StoredResponse)
   /// Serve what is stored and leave it as it is: the 304 has no validator that would tell what it is about
-  /// (section 4.3.4), but it answered our condition.
+  /// (section 4.3.4), but it answered our condition. The answer to a HEAD says nothing of it.
   case kept
   /// Serve what is stored and remove it: after the 304 it may not be stored, or not found by what it was
-  /// stored under.
+  /// stored under. By a HEAD the resource has changed, or is gone.
   case dropped
   /// Not about what is stored: ask again without conditions.
   case mismatched
@@ -24,7 +24,6 @@ extension StoredResponse {
     default: break
     }
     return renewed(by: head.headers, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
-      .map(NotModified.updated) ?? .dropped
   }
 
   /// True if the validators of a newer head are those of the stored answer; nil if it has none (RFC 9111
@@ -47,9 +46,11 @@ extension StoredResponse {
     return modified == Validators.lastModified(allHeaders)
   }
 
-  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Nil if the renewed
+  /// Fields, age and lifetime renewed from a newer head (RFC 9111 sections 3.2 and 4.2.3). Dropped if the renewed
   /// fields forbid storing, or Vary no longer names what `variant` was made of.
-  func renewed(by new: Headers, requestedAt: Int64, receivedAt: Int64, rules: CacheRules) -> StoredResponse? {
+  private func renewed(
+    by new: Headers, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
+  ) -> NotModified {
     let new = AnswerFields(new)
     let isDated = ResponseFacts.saidDate(new, receivedAt: receivedAt) != nil
     let kept = StoredFields.make(
@@ -61,7 +62,7 @@ extension StoredResponse {
     if let age = new[.age] { withAge.append(name: "Age".utf8, value: age) }
     let fields = AnswerFields(withAge)
     let directives = ResponseDirectives(fields)
-    guard Self.mayStay(directives, rules), hasSameVary(fields) else { return nil }
+    guard Self.mayStay(directives, rules), hasSameVary(fields) else { return .dropped }
     result.hidden = StoredFields.hide(directives, from: &result.headers)
     result.requestedAt = requestedAt
     result.receivedAt = receivedAt
@@ -70,7 +71,7 @@ extension StoredResponse {
       date: ResponseFacts.date(fields, receivedAt: receivedAt), requestedAt: requestedAt,
       receivedAt: receivedAt, rules: rules)
     result.facts.flags.formUnion(facts.flags.intersection(.isDecoded))
-    return result
+    return .updated(result)
   }
 
   private static func mayStay(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
@@ -85,29 +86,18 @@ extension StoredResponse {
   }
 }
 
-/// What the answer to a HEAD means for the stored answer to GET (RFC 9111 section 4.3.5).
-enum HeadUpdate: Sendable, Equatable {
-  /// Store this in the old one's place; the body is the same.
-  case updated(StoredResponse)
-  /// The resource has changed, or is gone: remove what is stored.
-  case outdated
-  /// The answer tells nothing about what is stored.
-  case unrelated
-}
-
 extension StoredResponse {
   /// Takes the head of an answer to HEAD in.
   ///
   /// The update counts if every validator and the Content-Length it brings are those of the stored answer.
   func updated(
     byHead head: ResponseHead, requestedAt: Int64, receivedAt: Int64, rules: CacheRules
-  ) -> HeadUpdate {
-    if head.status == 404 || head.status == 410, status != head.status { return .outdated }
-    guard head.status == 200, status == 200 else { return .unrelated }
+  ) -> NotModified {
+    if head.status == 404 || head.status == 410, status != head.status { return .dropped }
+    guard head.status == 200, status == 200 else { return .kept }
     let new = head.headers
-    guard agrees(new, "etag"), agrees(new, "last-modified"), agreesInLength(new) else { return .outdated }
+    guard agrees(new, "etag"), agrees(new, "last-modified"), agreesInLength(new) else { return .dropped }
     return renewed(by: new, requestedAt: requestedAt, receivedAt: receivedAt, rules: rules)
-      .map(HeadUpdate.updated) ?? .outdated
   }
 
   private func agrees(_ new: Headers, _ name: String) -> Bool {

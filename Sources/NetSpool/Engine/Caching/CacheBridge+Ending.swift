@@ -27,15 +27,9 @@ extension CacheBridge {
   private func revalidated(
     _ operation: NetworkOperation, _ held: HeldAnswer, _ result: NotModified, _ cache: EngineCache
   ) -> NetworkResponse {
-    var held = held
-    switch result {
-    case .updated(let stored):
-      held = held.updated(stored)
-      cache.update(held, to: stored)
-    case .dropped: cache.remove(held)
-    case .kept, .mismatched: break
-    }
-    return response(operation, held, .revalidated, cache)
+    cache.apply(result, to: held)
+    let newest = if case .updated(let stored) = result { held.updated(stored) } else { held }
+    return response(operation, newest, .revalidated, cache)
   }
 
   private func store(
@@ -151,8 +145,8 @@ extension CacheBridge {
     let result = held.stored.notModified(
       answer.head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now, rules: use.cache.rules)
     // Which of the caller's validators it was, only the 304 itself tells.
-    if case .updated(let stored) = result, held.stored.matches(answer.head.headers) == true {
-      use.cache.update(held, to: stored)
+    if case .updated = result, held.stored.matches(answer.head.headers) == true {
+      use.cache.apply(result, to: held)
     }
   }
 
@@ -161,11 +155,7 @@ extension CacheBridge {
     let result = held.stored.updated(
       byHead: answer.head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
       rules: use.cache.rules)
-    switch result {
-    case .updated(let stored): use.cache.update(held, to: stored)
-    case .outdated: use.cache.remove(held)
-    case .unrelated: break
-    }
+    use.cache.apply(result, to: held)
   }
 
   /// Why the answer could not be had; nil if it could, or if the reason is ours.

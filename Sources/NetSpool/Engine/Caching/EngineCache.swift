@@ -293,9 +293,14 @@ extension EngineCache {
     return index.lists.firstIndex(of: vary).map { variantKey(index, $0, question) }
   }
 
-  /// A 304 or a HEAD brought newer fields; the body stays.
-  func update(_ held: HeldAnswer, to stored: StoredResponse) {
-    store.replaceMetadata(held.key, metadata: stored.encode(), ifBodyIs: held.hit.bodyID)
+  /// Does with what is held what a 304 or a HEAD says: with newer fields its body stays.
+  func apply(_ result: NotModified, to held: HeldAnswer) {
+    switch result {
+    case .updated(let stored):
+      store.replaceMetadata(held.key, metadata: stored.encode(), ifBodyIs: held.hit.bodyID)
+    case .dropped: remove(held)
+    case .kept, .mismatched: break
+    }
   }
 
   func remove(_ held: HeldAnswer) { store.remove(held.key) }
