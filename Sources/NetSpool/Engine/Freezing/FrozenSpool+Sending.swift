@@ -88,8 +88,7 @@ extension FrozenSpool {
 
   /// Its row is not what was written, or is gone: it cannot be sent, and what can be kept of it is.
   private func lose(_ id: FrozenID, _ failure: NetworkError) {
-    travelling[id] = nil
-    scheduler.remove(id)
+    leave(id)
     note(failure)
     let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: world.now().wall, record: nil)
     owner?.didBecomeDeadLetter(id, letter)
@@ -169,14 +168,9 @@ extension FrozenSpool {
       if isUnwanted, self.failure == nil { advance(id, .cancelled) }
       return
     }
-    if case .launch = step, let record = travelling[id]?.record { return giveUpDamaged(id, record) }
+    // The body is not what was written; the request itself is.
+    if case .launch = step { return advance(id, .damaged) }
     if failure.code == .storeCorrupt { return lose(id, failure) }
     travelling[id] = nil
-  }
-
-  /// The body is not what was written; the request itself is.
-  private func giveUpDamaged(_ id: FrozenID, _ record: FrozenRecord) {
-    travelling[id] = Travelling(record: record)
-    advance(id, .damaged)
   }
 }
