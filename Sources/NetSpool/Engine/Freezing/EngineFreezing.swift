@@ -112,7 +112,7 @@ extension EngineFreezing {
     guard letter(id) != nil else { return }
     freezer.dispatch { sender in
       sender.owed[id] = engine
-      sender.spool.discard(id) { [unowned sender] _ in sender.owed[id] = nil }
+      sender.spool.discard(id) { [unowned sender] in sender.owed[id] = nil }
     }
   }
 }

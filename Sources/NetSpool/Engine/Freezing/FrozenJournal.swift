@@ -103,11 +103,11 @@ struct FrozenJournal {
 }
 
 /// The store's answer to a change of the spool's; `FrozenSpool.take` understands it.
-struct FrozenNotice: Sendable {
-  enum Subject: Sendable {
-    case acceptance(token: UInt64)
+struct FrozenNotice {
+  enum Subject {
     case step(FrozenID)
-    case letter(token: UInt64)
+    /// Called with the answer.
+    case caller((FrozenAnswer) -> Void)
   }
 
   let subject: Subject

@@ -1,13 +1,6 @@
 // What callers do with requests that wait, and with those that came to an end.
 
 extension FrozenSpool {
-  /// A step with a dead letter.
-  enum LetterStep {
-    case revive(FrozenID, FrozenRecord, (Result<FrozenID, NetworkError>) -> Void)
-    case discard(FrozenID, LaneKey?, (Bool) -> Void)
-    case acknowledge(() -> Void)
-  }
-
   /// Gives a request up; what was sent of it is not called back. False when it is dead or done, or about to be.
   /// `didBecomeDeadLetter` follows.
   func cancel(_ id: FrozenID) -> Bool {
@@ -26,9 +19,7 @@ extension FrozenSpool {
 
   /// The handlers took the outcome: it need not be kept any more. `then`: once that is on the disk, or never will be.
   func acknowledge(_ id: FrozenID, then: @escaping () -> Void = {}) {
-    let token = token()
-    lettersAsked[token] = .acknowledge(then)
-    journal.append(.acknowledge(id.number), .letter(token: token))
+    write(.acknowledge(id.number)) { _ in then() }
   }
 
   /// The handlers have run: the dead letter is kept, and not delivered again.
@@ -36,9 +27,7 @@ extension FrozenSpool {
     guard undelivered.remove(id) != nil, var letter = letter(id) else { return then() }
     letter.isDelivered = true
     let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
-    let token = token()
-    lettersAsked[token] = .acknowledge(then)
-    journal.append(.amend(id.number, ending), .letter(token: token))
+    write(.amend(id.number, ending)) { _ in then() }
   }
 
   /// Dead letters that no caller was told of, the oldest first.
@@ -70,35 +59,24 @@ extension FrozenSpool {
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: record.request.dedupeKey.map { Array($0.utf8) },
       payload: record.encode(at: now))
-    let token = token()
-    lettersAsked[token] = .revive(id, record, then)
-    journal.append(.revive(id.number, row), .letter(token: token))
-  }
-
-  /// Forgets a dead one. `then`: whether it could be written.
-  func discard(_ id: FrozenID, then: @escaping (Bool) -> Void = { _ in }) {
-    let token = token()
-    lettersAsked[token] = .discard(id, letter(id)?.record.map { LaneKey($0.request.lane) }, then)
-    journal.append(.discard(id.number), .letter(token: token))
-  }
-
-  func didWriteLetter(_ token: UInt64, _ result: FrozenAnswer) {
-    guard let step = lettersAsked.removeValue(forKey: token) else { return }
-    if case .failure(let failure) = result { note(failure) }
-    switch (step, result) {
-    case (.revive(let id, let record, let then), .success):
-      let lane = LaneKey(record.request.lane)
+    write(.revive(id.number, row)) { [unowned self, facts = record.facts] result in
+      if case .failure(let failure) = result { return then(.failure(failure)) }
       undelivered.remove(id)
       scheduler.free(lane, from: id)
-      add(id, record.facts, lane, world.now())
+      add(id, facts, lane, world.now())
       then(.success(id))
-    case (.revive(_, _, let then), .failure(let failure)): then(.failure(failure))
-    case (.discard(let id, let lane, let then), .success):
-      undelivered.remove(id)
-      if let lane { scheduler.free(lane, from: id) }
-      then(true)
-    case (.discard(_, _, let then), .failure): then(false)
-    case (.acknowledge(let then), _): then()
+    }
+  }
+
+  /// Forgets a dead one. `then`: once that is on the disk, or never will be.
+  func discard(_ id: FrozenID, then: @escaping () -> Void = {}) {
+    let lane = letter(id)?.record.map { LaneKey($0.request.lane) }
+    write(.discard(id.number)) { [unowned self] result in
+      if case .success = result {
+        undelivered.remove(id)
+        if let lane { scheduler.free(lane, from: id) }
+      }
+      then()
     }
   }
 

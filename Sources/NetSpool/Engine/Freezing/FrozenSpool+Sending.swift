@@ -102,8 +102,10 @@ extension FrozenSpool {
   /// What the store answered.
   func take(_ notice: FrozenNotice) {
     switch notice.subject {
-    case .acceptance(let token): didAccept(token, notice.result)
-    case .letter(let token): didWriteLetter(token, notice.result)
+    case .caller(let then):
+      awaited -= 1
+      if case .failure(let failure) = notice.result { note(failure) }
+      then(notice.result)
     case .step(let id):
       guard let step = travelling[id]?.step else { return }
       travelling[id]?.step = nil

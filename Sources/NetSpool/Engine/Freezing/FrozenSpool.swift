@@ -35,11 +35,10 @@ final class FrozenSpool {
   let world: World
   var scheduler = LaneScheduler()
   var travelling: [FrozenID: Travelling] = [:]
-  var accepting: [UInt64: Accepting] = [:]
-  var lettersAsked: [UInt64: LetterStep] = [:]
+  /// Changes whose answers callers wait for.
+  var awaited = 0
   /// Dead letters whose handlers have not returned yet.
   var undelivered: Set<FrozenID> = []
-  var lastToken: UInt64 = 0
   var lastLane: (name: String, key: LaneKey)?
   /// The store failed.
   var failure: NetworkError?
@@ -63,11 +62,6 @@ final class FrozenSpool {
     }
   }
 
-  func token() -> UInt64 {
-    lastToken += 1
-    return lastToken
-  }
-
   /// Requests that wait or are on their way.
   var count: Int { scheduler.count }
 
@@ -77,7 +71,7 @@ final class FrozenSpool {
   func contains(_ id: FrozenID) -> Bool { scheduler.contains(id) }
 
   /// Something is being written or sent.
-  var isMoving: Bool { !(travelling.isEmpty && accepting.isEmpty && lettersAsked.isEmpty) }
+  var isMoving: Bool { !travelling.isEmpty || awaited > 0 }
 
   /// A step of it is being written, or it is being sent.
   func isMoving(_ id: FrozenID) -> Bool { travelling[id] != nil }
@@ -176,12 +170,6 @@ extension FrozenSpool {
     var isDuplicate: Bool
   }
 
-  struct Accepting {
-    let facts: FrozenFacts
-    let lane: LaneKey
-    let then: (Result<Acceptance, NetworkError>) -> Void
-  }
-
   /// Accepts a request. `then` comes once it is on the disk, or with `queueFull`, `bodyTooLarge`, `invalidRequest`,
   /// `invalidURL`, `storageFull` or `storeFailed`, at once for what the limits refuse.
   func accept(
@@ -200,9 +188,21 @@ extension FrozenSpool {
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
       payload: payload)
-    let token = token()
-    accepting[token] = Accepting(facts: facts, lane: lane, then: then)
-    journal.append(.accept(row, body: body), .acceptance(token: token))
+    write(.accept(row, body: body)) { [unowned self, facts] result in
+      switch result {
+      case .failure(let failure): then(.failure(failure))
+      case .success(let receipt):
+        let id = FrozenID(receipt.number)
+        if !receipt.isDuplicate { add(id, facts, lane, world.now()) }
+        then(.success(Acceptance(id: id, isDuplicate: receipt.isDuplicate)))
+      }
+    }
+  }
+
+  /// Has a change written that a caller waits for.
+  func write(_ change: FrozenChange, then: @escaping (FrozenAnswer) -> Void) {
+    awaited += 1
+    journal.append(change, .caller(then))
   }
 
   /// Many come one behind the other for one lane, whose name needs no digest each time.
@@ -211,19 +211,6 @@ extension FrozenSpool {
     let key = LaneKey(name)
     lastLane = (name, key)
     return key
-  }
-
-  func didAccept(_ token: UInt64, _ result: FrozenAnswer) {
-    guard let waiting = accepting.removeValue(forKey: token) else { return }
-    switch result {
-    case .failure(let failure):
-      note(failure)
-      waiting.then(.failure(failure))
-    case .success(let receipt):
-      let id = FrozenID(receipt.number)
-      if !receipt.isDuplicate { add(id, waiting.facts, waiting.lane, world.now()) }
-      waiting.then(.success(Acceptance(id: id, isDuplicate: receipt.isDuplicate)))
-    }
   }
 
   /// A store that failed takes everything with it that was not recorded.
