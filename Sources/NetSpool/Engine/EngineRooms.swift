@@ -20,8 +20,6 @@ struct EngineRooms {
     /// Nil while nothing has waited.
     var lists: Lists?
 
-    init(_ engine: NetworkEngine) { self.engine = engine }
-
     /// The streams of the engine on all loops leave room for so many.
     func places(_ streamsMax: Int) -> Int { max(0, streamsMax - engine.counters.streams.held) }
     var waitsForStreams: Bool { lists.map { !($0.streamed.isEmpty && $0.playbacks.isEmpty) } ?? false }
@@ -58,7 +56,7 @@ struct EngineRooms {
   func hasRoomForStreams(_ engine: NetworkEngine) -> Bool { engine.counters.streams.held < streamsMax }
 
   mutating func takeStreams(_ engine: NetworkEngine) {
-    rooms[engine.id, default: Room(engine)].streams += 1
+    rooms[engine.id, default: Room(engine: engine)].streams += 1
     engine.counters.streams.take()
   }
 
@@ -86,7 +84,7 @@ struct EngineRooms {
 
   private mutating func lists(of engine: NetworkEngine) -> Lists {
     let lists = rooms[engine.id]?.lists ?? Lists(engine.counters)
-    rooms[engine.id, default: Room(engine)].lists = lists
+    rooms[engine.id, default: Room(engine: engine)].lists = lists
     return lists
   }
 
