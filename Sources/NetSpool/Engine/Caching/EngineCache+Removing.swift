@@ -2,20 +2,19 @@
 /// thread.
 extension EngineCache {
   /// In all scopes.
-  func remove(tag: String) {
-    recent.forget()
-    store.removeAll(namespace: settings.namespace, matching: [Self.tagMark] + Array(tag.utf8))
-  }
+  func remove(tag: String) { removeAll(Self.tagMark, tag) }
 
   /// In all scopes. Time: milliseconds since 1970.
-  func remove(by time: Int64) {
-    recent.forget()
-    store.removeAll(namespace: settings.namespace, matching: [Self.timeMark] + Array(String(time).utf8))
-  }
+  func remove(by time: Int64) { removeAll(Self.timeMark, String(time)) }
 
   func removeAll() {
     recent.forget()
     store.removeAll(namespace: settings.namespace)
+  }
+
+  private func removeAll(_ mark: UInt8, _ text: String) {
+    recent.forget()
+    store.removeAll(namespace: settings.namespace, matching: [mark] + Array(text.utf8))
   }
 
   /// What the patterns of removals mean, in whatever process.
@@ -44,10 +43,7 @@ extension EngineCache {
 
   /// In all scopes. The prefix is taken to the letter: compared with URLs as RFC 3986 section 6.2.2 normalises
   /// them.
-  func remove(prefix: String) {
-    recent.forget()
-    store.removeAll(namespace: settings.namespace, matching: [Self.prefixMark] + Array(prefix.utf8))
-  }
+  func remove(prefix: String) { removeAll(Self.prefixMark, prefix) }
 
   /// What answered a request, at once: it turned out to be worthless.
   func remove(answerTo request: NetworkRequest, at url: String) {
