@@ -135,8 +135,8 @@ struct LoopPort: Sendable {
     do throws(NetworkError) {
       let core = try Scheduler(port: self)
       // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
-      withExtendedLifetime(HeapRoom()) { Delivery.inside { core.run() } }
-      loop.didEnd(handlesLeft: core.finish())
+      withExtendedLifetime(HeapRoom()) { Delivery.inside { core.loop.run() } }
+      loop.didEnd(handlesLeft: core.loop.finish())
     } catch {
       loop.didFail(error)
       for command in loop.mailbox.close() {

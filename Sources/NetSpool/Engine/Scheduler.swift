@@ -54,11 +54,6 @@ final class Scheduler {
     connectivity.onBack = { [unowned self] in restartConnecting() }
   }
 
-  func run() { loop.run() }
-
-  /// After `run`: the handles left open.
-  func finish() -> Int { loop.finish() }
-
   /// Commands, timers and what is done to many. False when the time was over before all was done.
   private func doWork(in whole: Turn) -> Bool {
     context.work.take(from: port.loop.mailbox)

@@ -85,9 +85,9 @@ final class SchedulerModel {
   func close() -> Int {
     engines[1].closeCache()
     driver.perform { $0.close() }
-    scheduler.run()
+    scheduler.loop.run()
     timeline.end()
-    return scheduler.finish()
+    return scheduler.loop.finish()
   }
 
   // MARK: A schedule

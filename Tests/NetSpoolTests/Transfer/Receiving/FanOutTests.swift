@@ -34,8 +34,8 @@ struct FanOutTests {
     }
     #expect(reader.taken == 100_000)
     queue.driver.perform { $0.close() }
-    scheduler.run()
-    #expect(scheduler.finish() == 0)
+    scheduler.loop.run()
+    #expect(scheduler.loop.finish() == 0)
   }
 
   @Test(arguments: [true, false])
