@@ -56,7 +56,7 @@ final class SpoolBench: FrozenSpoolOwner {
     notices = []
     let world = FrozenSpool.World(now: { [unowned self] in now }, random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
-    if !isOnline { spool.setOffline() }
+    if !isOnline { spool.scheduler.setOffline() }
   }
 
   /// The bench has a clock of its own; the store's must not sweep away what it wrote.
@@ -97,7 +97,7 @@ final class SpoolBench: FrozenSpoolOwner {
   private func setOnline(_ isOnline: Bool) {
     guard self.isOnline != isOnline else { return }
     self.isOnline = isOnline
-    if isOnline { spool.thaw() } else { spool.setOffline() }
+    if isOnline { spool.thaw() } else { spool.scheduler.setOffline() }
   }
 
   private func accept() {

@@ -82,9 +82,6 @@ extension FrozenSpool {
 
   // MARK: The network, and the end
 
-  /// Nothing is sent until `thaw`.
-  func setOffline() { scheduler.setOffline() }
-
   /// There is a network again: what waits goes, lane by lane.
   func thaw() { scheduler.thaw(at: world.now().monotonic, random: world.random) }
 
