@@ -206,8 +206,6 @@ public struct NetworkResponse: Sendable {
     /// Redirects followed.
     public internal(set) var redirects = 0
 
-    init() {}
-
     /// The protocol: `HTTP/1.1`, `HTTP/2`.
     public var httpVersion: String { version.name }
     /// From `enqueue` to the slot.

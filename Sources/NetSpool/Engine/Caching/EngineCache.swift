@@ -21,8 +21,6 @@ final class EngineCache: Sendable {
     var egress = NetworkEngine.Egress.any
     /// Milliseconds since 1970.
     var now: @Sendable () -> Int64 = { WallClock.milliseconds }
-
-    init() {}
   }
 
   let settings: Settings
