@@ -1,8 +1,6 @@
 /// Which credential goes with an exchange and as what fields, and what a 401 leads to. It owns no operation: what it has
 /// learned of an origin stands in `Origin.answers`, what it has done for one operation in its `ExchangeHistory`. Loop thread.
 struct Authenticator {
-  private var random = SystemRandomNumberGenerator()
-
   /// Returns the account of the next exchange; nil: none. What has been led to another origin stays without, also when
   /// it is led back.
   func credential(of operation: NetworkOperation, _ request: NetworkRequest) -> NetworkCredentials? {
@@ -19,7 +17,7 @@ struct Authenticator {
   /// The fields that it puts into the next exchange, besides `own`, which win.
   ///
   /// Throws `invalidConfiguration` for what must not go over plain HTTP.
-  mutating func authorization(
+  func authorization(
     _ credential: NetworkCredentials, _ operation: NetworkOperation, _ request: NetworkRequest,
     _ plan: Exchange.Plan, own: Headers
   ) throws(NetworkError) -> Headers {
@@ -38,7 +36,7 @@ struct Authenticator {
     return own.count == 0 ? fields : fields.keeping { !own.contains($0.name) }
   }
 
-  private mutating func fields(
+  private func fields(
     _ scheme: NetworkCredentials.Scheme, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
     _ plan: Exchange.Plan, _ own: Headers
   ) -> Headers {
@@ -58,12 +56,12 @@ struct Authenticator {
     return Headers()
   }
 
-  private mutating func digest(
+  private func digest(
     _ user: String, _ password: Secret, _ id: UInt64, at origin: Origin, _ request: NetworkRequest,
     _ plan: Exchange.Plan
   ) -> Headers {
     guard let (challenge, count) = origin.answers.nextDigest(for: id) else { return Headers() }
-    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let nonce = (0..<16).map { _ in UInt8.random(in: 0...255) }
     var answer = DigestAnswer(
       challenge: challenge, user: user, password: password.revealed, method: plan.method.name,
       target: String(decoding: plan.url.utf8.dropFirst(plan.targetOffset), as: UTF8.self), count: count,

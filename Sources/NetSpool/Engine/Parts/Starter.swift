@@ -3,7 +3,7 @@ internal import Synchronization
 /// Makes exchanges ready to begin: a transfer with connections to go by, and a plan with limits, fields and body. Loop thread.
 final class Starter {
   let pools: ConnectionPools
-  private var authenticator = Authenticator()
+  private let authenticator = Authenticator()
   /// Transfers made since admission began.
   var newTransfers = 0
   private let context: LoopContext

@@ -22,7 +22,6 @@ final class Connectivity {
   private var listenersMax = 64
   /// Looks under way.
   var probing = 0
-  var random = SystemRandomNumberGenerator()
   private(set) var isClosed = false
   private var wasRouted = true
 
@@ -233,7 +232,7 @@ extension Connectivity {
 
   func waitToProbe(_ watch: OriginWatch) {
     guard !isClosed, watch.timer == nil, watch.probe == nil, hasRoute(to: watch) else { return }
-    let seconds = watch.backoff.delay(random: .random(in: 0..<1, using: &random))
+    let seconds = watch.backoff.delay(random: .random(in: 0..<1))
     watch.timer = context.timers.after(milliseconds: UInt64(seconds * 1000)) { [unowned self] in
       watch.timer = nil
       probe(watch)
