@@ -186,16 +186,10 @@ extension Scheduler {
 
 /// Something that a store does for an answer, and that may wait for the disk.
 struct StoreDuty: Sendable {
-  typealias Job = @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
-
-  fileprivate let cache: EngineCache
-  fileprivate let bytes: Int
-  fileprivate let job: Job
-
-  /// - Parameter bytes: what it keeps in memory until then.
-  init(_ cache: EngineCache, bytes: Int = 0, _ job: @escaping Job) {
-    (self.cache, self.bytes, self.job) = (cache, bytes, job)
-  }
+  let cache: EngineCache
+  /// What it keeps in memory until then.
+  var bytes = 0
+  let job: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
 }
 
 extension Scheduler {

@@ -80,7 +80,7 @@ extension CacheBridge {
   ) {
     let askedAt = transfer.exchange.startedAt
     let (cache, question, claim) = (use.cache, use.question, use.claim.take())
-    let duty = StoreDuty(cache, bytes: body.count) { done in
+    let duty = StoreDuty(cache: cache, bytes: body.count) { done in
       cache.storePart(answer, body, entry, for: question, askedAt: askedAt)
       if let claim { cache.store.finish(claim) }
       done()
@@ -106,7 +106,7 @@ extension CacheBridge {
     }
     // Where it stands, the index of the variants says.
     let claim = use.claim.take()
-    let duty = StoreDuty(cache, bytes: body.count) { done in
+    let duty = StoreDuty(cache: cache, bytes: body.count) { done in
       cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
       if let claim { cache.store.finish(claim) }
       done()

@@ -64,7 +64,7 @@ extension EngineCache {
     var isFound = false
     for resource in resources where store.removeResource(resource) { isFound = true }
     let store = store
-    return StoreDuty(self) { [isFound, resources] done in
+    return StoreDuty(cache: self) { [isFound, resources] done in
       if isFound || resources.contains(where: { store.holds($0) }) { store.afterCommit(done) } else { done() }
     }
   }
