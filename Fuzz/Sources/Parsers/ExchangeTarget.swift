@@ -69,9 +69,9 @@ enum ExchangeTarget {
     require((0...DeltaSeconds.secondsMax).contains(entry.facts.lifetime), "a lifetime is within bounds")
     require(!rules.isShared || !entry.headers.contains("Set-Cookie"), "no cookie is shared")
     checkSendable(entry.conditions)
-    checkSendable(entry.servedHeaders(at: now))
+    checkSendable(entry.servedHeaders(age: entry.age(at: now)))
     for ahead: Int64 in [0, 1000, 1 << 40, .max / 2, -(1 << 40)] {
-      let age = entry.servedHeaders(at: now &+ ahead).first("Age")
+      let age = entry.servedHeaders(age: entry.age(at: now &+ ahead)).first("Age")
       require(age == String(entry.age(at: now &+ ahead)), "it is served with its age")
       require(entry.age(at: now &+ ahead) >= 0, "no age is negative")
     }

@@ -60,7 +60,7 @@ enum EntryTarget {
       require(response.age(at: moment) >= 0, "no age is negative")
       _ = CacheDecision.make(for: CacheRequest(), stored: response, now: moment)
       _ = response.mayServeStale(after: .status(503), to: CacheRequest(), now: moment)
-      _ = response.servedHeaders(at: moment)
+      _ = response.servedHeaders(age: response.age(at: moment))
     }
     let head = ResponseHead(version: .http11, status: 304, headers: response.headers)
     _ = response.notModified(head, requestedAt: now, receivedAt: now, rules: rules)

@@ -4,7 +4,7 @@
 struct StoredResponse: Sendable, Hashable {
   var version: ResponseHead.Version
   var status: Int
-  /// As they may be served, but for Age, which `servedHeaders(at:)` adds.
+  /// As they may be served, but for Age, which `servedHeaders(age:)` adds.
   var headers: Headers
   /// When the request was sent, milliseconds since 1970.
   var requestedAt: Int64
@@ -83,8 +83,6 @@ extension StoredResponse {
   var allHeaders: Headers { hasRare ? headers + hidden : headers }
 
   /// The fields to serve it with: with the Age that RFC 9111 section 4 demands.
-  func servedHeaders(at now: Int64) -> Headers { servedHeaders(age: age(at: now)) }
-
   func servedHeaders(age: Int64) -> Headers {
     var served = headers
     served.append(age: age)

@@ -103,11 +103,6 @@ struct VaryFields: Sendable, Hashable {
     }
     return selected
   }
-
-  /// The request would have chosen the answer that `variant` chose (RFC 9111 section 4.1).
-  func matches(_ request: Headers, variant: Headers) -> Bool {
-    names.isEmpty || selected(from: request) == variant
-  }
 }
 
 /// The value of a request field in the form in which two are compared (RFC 9111 section 4.1): lines of one

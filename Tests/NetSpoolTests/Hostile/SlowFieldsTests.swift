@@ -52,7 +52,7 @@ struct SlowFieldsTests {
     rules.isShared = true
     var entry: StoredResponse?
     let time = work { entry = StoreDecision.entry(exchange, rules: rules) }
-    let served = try #require(entry).servedHeaders(at: 0)
+    let served = try #require(entry).servedHeaders(age: 0)
     #expect(!served.contains("n2") && !served.contains("n498"))
     expect(time, within: .milliseconds(500))
   }
