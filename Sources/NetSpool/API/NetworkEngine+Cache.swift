@@ -138,18 +138,12 @@ extension CacheConfiguration {
     settings.match = EngineCache.match
     if let quota = namespaceBytesMax { settings.quotas[namespace] = quota }
     let store = try CacheStore.open(settings)
-    var core = EngineCache.Settings()
-    core.rules = rules
-    core.defaultPolicy = defaultPolicy
-    core.bodyBytesMax = min(bodyBytesMax, bytesMax)
-    core.recentBytesMax = residentBytesMax ?? min(max(bytesMax / 64, 1 << 20), 16 << 20)
-    core.namespace = namespace
-    core.coalescesAcrossProcesses = coalescesAcrossProcesses
-    core.scope = credentialScope?.unlessEmpty
-    core.now = now
-    core.fieldMeaning = engine.fieldMeaning
-    core.reach = engine.reach
-    core.egress = engine.configuration.egress
+    let core = EngineCache.Settings(
+      rules: rules, defaultPolicy: defaultPolicy, bodyBytesMax: min(bodyBytesMax, bytesMax),
+      recentBytesMax: residentBytesMax ?? min(max(bytesMax / 64, 1 << 20), 16 << 20),
+      coalescesAcrossProcesses: coalescesAcrossProcesses, namespace: namespace,
+      scope: credentialScope?.unlessEmpty, fieldMeaning: engine.fieldMeaning, reach: engine.reach,
+      egress: engine.configuration.egress, now: now)
     return EngineCache(
       store: store, settings: core, headers: engine.headers, account: engine.credential, jar: engine.jar)
   }
