@@ -76,8 +76,8 @@ final class RecordedLife: FrozenSpoolOwner {
     if random.chance(30) { request.dedupeKey = request.key.text }
     let content = FrozenContent.digest(method: request.method.name, url: request.url, body: body)
     spool.accept(request, body: body, lifetime: .seconds(7 * 86_400)) { [unowned self] result in
-      guard case .success(let acceptance) = result else { return fail("\(result)") }
-      CrashFiles.say("ACK \(acceptance.id.number) \(request.key.text) \(content)")
+      guard case .success(let receipt) = result else { return fail("\(result)") }
+      CrashFiles.say("ACK \(receipt.number) \(request.key.text) \(content)")
     }
   }
 

@@ -117,12 +117,12 @@ final class SpoolBench: FrozenSpoolOwner {
       key: request.key.text, content: Self.content(request, body))
     #expect(keys.insert(letter.key).inserted, comment)
     spool.accept(request, body: body, options: options, lifetime: lifetime) { [unowned self] result in
-      guard let acceptance = try? result.get() else {
+      guard let receipt = try? result.get() else {
         Issue.record("not accepted: \(result)")
         return
       }
-      #expect(letters.updateValue(letter, forKey: acceptance.id) == nil, comment)
-      #expect((try? store.row(acceptance.id.number)) != nil, comment)
+      #expect(letters.updateValue(letter, forKey: FrozenID(receipt.number)) == nil, comment)
+      #expect((try? store.row(receipt.number)) != nil, comment)
     }
   }
 

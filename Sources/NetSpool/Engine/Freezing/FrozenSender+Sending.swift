@@ -22,7 +22,7 @@ extension FrozenSender {
     }
   }
 
-  private func accepted(_ submission: Submission, _ result: Result<FrozenSpool.Acceptance, NetworkError>) {
+  private func accepted(_ submission: Submission, _ result: FrozenAnswer) {
     let operation = submission.operation
     // Nil when its engine could not wait for it: then it is sent by the next that comes.
     guard accepting.removeValue(forKey: operation.id) != nil else { return }
@@ -30,19 +30,19 @@ extension FrozenSender {
     switch result {
     case .failure(let failure):
       end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))
-    case .success(let acceptance):
+    case .success(let receipt):
       retainForTurn(operation.engine.driver)
-      let id = acceptance.id
+      let id = FrozenID(receipt.number)
       places[operation.id] = id
-      if acceptance.isDuplicate {
+      if receipt.isDuplicate {
         waiting[id, default: Waiting()].operations.append(operation)
       } else {
         waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
       }
-      let kept = acceptance.isDuplicate ? (try? freezer.store.record(id, at: freezer.settings.now())) : nil
+      let kept = receipt.isDuplicate ? (try? freezer.store.record(id, at: freezer.settings.now())) : nil
       let request = kept?.request ?? submission.request
       let ticket = FrozenTicket(
-        id: id.number, idempotencyKey: request.key.text, isDuplicate: acceptance.isDuplicate,
+        id: id.number, idempotencyKey: request.key.text, isDuplicate: receipt.isDuplicate,
         withheldFields: request.secretFields, operation: operation)
       operation.perform { $0.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }

@@ -164,17 +164,11 @@ protocol FrozenSpoolOwner: AnyObject {
 // Accepting: nothing is promised before it is on the disk.
 
 extension FrozenSpool {
-  struct Acceptance: Sendable, Hashable {
-    var id: FrozenID
-    /// Nothing new was accepted: a request with the same dedupe key waits already.
-    var isDuplicate: Bool
-  }
-
   /// Accepts a request. `then` comes once it is on the disk, or with `queueFull`, `bodyTooLarge`, `invalidRequest`,
   /// `invalidURL`, `storageFull` or `storeFailed`, at once for what the limits refuse.
   func accept(
     _ request: FrozenRequest, body: [UInt8], options: FreezeOptions = FreezeOptions(), lifetime: Duration,
-    then: @escaping (Result<Acceptance, NetworkError>) -> Void
+    then: @escaping (FrozenAnswer) -> Void
   ) {
     var request = request
     request.bodyBytes = body.count
@@ -189,13 +183,10 @@ extension FrozenSpool {
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
       payload: payload)
     write(.accept(row, body: body)) { [unowned self, facts] result in
-      switch result {
-      case .failure(let failure): then(.failure(failure))
-      case .success(let receipt):
-        let id = FrozenID(receipt.number)
-        if !receipt.isDuplicate { add(id, facts, lane, world.now()) }
-        then(.success(Acceptance(id: id, isDuplicate: receipt.isDuplicate)))
+      if case .success(let receipt) = result, !receipt.isDuplicate {
+        add(FrozenID(receipt.number), facts, lane, world.now())
       }
+      then(result)
     }
   }
 
