@@ -135,8 +135,8 @@ extension Scheduler {
     let (isDependent, isHeard) = operation.shared.withLock { shared in
       operation.loop.change = shared.changed
       if shared.isPlain { return (false, shared.handlers.wantsState) }
-      operation.loop.hasStreams = !shared.streams.isEmpty
-      return (!shared.dependencies.isEmpty, shared.handlers.wantsState)
+      operation.loop.hasStreams = !shared.rare.streams.isEmpty
+      return (!shared.rare.dependencies.isEmpty, shared.handlers.wantsState)
     }
     if isHeard { context.tell(operation, .state(.queued)) }
     operation.withSent { submit(operation, $0, isDependent) }

@@ -293,8 +293,9 @@ extension NetworkOperation {
         return Duties(isStateHeard: isStateHeard, isAwaited: isAwaited, isLinked: shared.hasDependents)
       }
       return Duties(
-        isStateHeard: isStateHeard, isAwaited: isAwaited, hasStreams: !shared.streams.isEmpty,
-        isLinked: shared.hasDependents || !shared.dependencies.isEmpty, onConclusion: shared.onConclusion)
+        isStateHeard: isStateHeard, isAwaited: isAwaited, hasStreams: !shared.rare.streams.isEmpty,
+        isLinked: shared.hasDependents || !shared.rare.dependencies.isEmpty,
+        onConclusion: shared.rare.onConclusion)
     }
   }
 
@@ -314,7 +315,8 @@ extension NetworkOperation {
     guard !engine.isClosed.load(ordering: .acquiring) else { return false }
     let bytes = response.bodyCount
     return end(with: .success(response)) { shared in
-      guard shared.isPlain || shared.streams.isEmpty && shared.dependencies.isEmpty else { return false }
+      guard shared.isPlain || shared.rare.streams.isEmpty && shared.rare.dependencies.isEmpty
+      else { return false }
       cache.didServe(bytes)
       return true
     }
@@ -359,8 +361,8 @@ extension Scheduler {
   fileprivate func closeUnusedStreams(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
     let streams = operation.shared.withLock { shared in
-      defer { shared.streams = [] }
-      return shared.streams
+      defer { shared.rare.streams = [] }
+      return shared.rare.streams
     }
     guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
     operation.loop.hasSinks = true

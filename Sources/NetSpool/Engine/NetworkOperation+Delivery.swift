@@ -63,7 +63,7 @@ extension NetworkOperation {
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
     if case .state = event, !shared.withLock({ $0.handlers.wantsState }) { return }
     if case .provisional(let response) = event,
-      case .failure = judge(.success(response), shared.withLock { $0.demand })
+      case .failure = judge(.success(response), shared.withLock { $0.rare.demand })
     {
       return
     }
@@ -148,8 +148,8 @@ extension NetworkOperation {
     var judged: (outcome: Outcome, demand: Demand?, isSuccess: Bool)?
     let known = shared.withLock { shared -> FinalEvent? in
       guard let ended = shared.outcome else { return nil }
-      if isRuled || shared.demand != nil {
-        judged = (ended, shared.demand, shared.isSuccess)
+      if isRuled || !shared.isPlain && shared.rare.demand != nil {
+        judged = (ended, shared.rare.demand, shared.isSuccess)
         return nil
       }
       if case .success(let response) = ended, !response.isOfError { return FinalEvent(ended, of: &shared) }

@@ -5,7 +5,7 @@ extension NetworkOperation {
   /// Of the process. Only operations with dependencies take its lock.
   static let dependencies = Mutex(DependencyGraph<NetworkOperation>())
 
-  var hasDependencies: Bool { shared.withLock { !$0.isPlain && !$0.dependencies.isEmpty } }
+  var hasDependencies: Bool { shared.withLock { !$0.isPlain && !$0.rare.dependencies.isEmpty } }
 
   /// The one that closes a cycle fails, and waits for nothing: so there is never one.
   func wait(behind other: NetworkOperation) {
@@ -13,7 +13,7 @@ extension NetworkOperation {
     guard Self.dependencies.withLock({ $0.add(id, after: other.id) }) else {
       return fail(NetworkError(.invalidRequest, reason: "a cycle of dependencies"))
     }
-    shared.withLock { $0.add(other) }
+    shared.withLock { $0.rare.dependencies.append(other) }
     let hasEnded = other.shared.withLock { shared in
       shared.hasDependents = true
       return shared.outcome != nil
@@ -33,8 +33,8 @@ extension NetworkOperation {
     }
     return shared.withLock { shared in
       if shared.isPlain { return [] }
-      defer { shared.dependencies = [] }
-      return shared.dependencies
+      defer { shared.rare.dependencies = [] }
+      return shared.rare.dependencies
     }
   }
 

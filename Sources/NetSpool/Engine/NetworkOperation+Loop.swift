@@ -46,54 +46,30 @@ extension NetworkOperation {
     /// It has none of that.
     var isPlain: Bool { rares.isEmpty }
 
+    /// Lent, and changed in place: an operation may have a hundred thousand dependencies.
+    var rare: Rare {
+      _read { if isPlain { yield Rare.nothing } else { yield rares[0] } }
+      _modify {
+        if isPlain { rares.append(Rare()) }
+        yield &rares[0]
+      }
+    }
+
     /// Nothing is to be done at its end but to resume what waits for it.
-    var isAwaited: Bool { handlers.isAwaitedAlone && demand == nil }
-
-    /// Of making it: delivered when it is enqueued.
-    var failure: NetworkError? {
-      get { isPlain ? nil : rares[0].failure }
-      set { changeRare { $0.failure = newValue } }
-    }
-    var streams: [StreamAttachment] {
-      get { isPlain ? [] : rares[0].streams }
-      set { changeRare { $0.streams = newValue } }
-    }
-    var dependencies: [NetworkOperation] {
-      get { isPlain ? [] : rares[0].dependencies }
-      set { changeRare { $0.dependencies = newValue } }
-    }
-    /// What its answer must be besides a success.
-    var demand: Demand? {
-      get { isPlain ? nil : rares[0].demand }
-      set { changeRare { $0.demand = newValue } }
-    }
-    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
-    var onConclusion: Conclusion? {
-      get { isPlain ? nil : rares[0].onConclusion }
-      set { changeRare { $0.onConclusion = newValue } }
-    }
-    #if Tracing
-    var trace: OperationTrace? {
-      get { isPlain ? nil : rares[0].trace }
-      set { changeRare { $0.trace = newValue } }
-    }
-    #endif
-
-    // In place: an operation may have a hundred thousand.
-    mutating func add(_ stream: StreamAttachment) { changeRare { $0.streams.append(stream) } }
-    mutating func add(_ dependency: NetworkOperation) { changeRare { $0.dependencies.append(dependency) } }
-
-    private mutating func changeRare(_ change: (inout Rare) -> Void) {
-      if isPlain { rares.append(Rare()) }
-      change(&rares[0])
-    }
+    var isAwaited: Bool { handlers.isAwaitedAlone && (isPlain || rare.demand == nil) }
   }
 
-  private struct Rare: Sendable {
+  /// What few operations have.
+  struct Rare: Sendable {
+    fileprivate static let nothing = Rare()
+
+    /// Of making it: delivered when it is enqueued.
     var failure: NetworkError?
     var streams: [StreamAttachment] = []
     var dependencies: [NetworkOperation] = []
+    /// What its answer must be besides a success.
     var demand: Demand?
+    /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
     var onConclusion: Conclusion?
     #if Tracing
     var trace: OperationTrace?
@@ -191,28 +167,28 @@ extension NetworkOperation {
 
 extension NetworkOperation {
   /// True if it sends a frozen request, for no caller.
-  var isAttempt: Bool { shared.withLock { $0.onConclusion != nil } }
+  var isAttempt: Bool { shared.withLock { $0.rare.onConclusion != nil } }
 
-  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.onConclusion = body } }
+  func onConclusion(_ body: @escaping Conclusion) { shared.withLock { $0.rare.onConclusion = body } }
 
   var outcome: Outcome? { shared.withLock { $0.isDelivered ? $0.outcome : nil } }
 
   /// Notes that it can never be sent; said when it is enqueued.
   func fail(_ failure: NetworkError) {
     shared.withLock { shared in
-      if shared.failure == nil { shared.failure = failure }
+      if shared.rare.failure == nil { shared.rare.failure = failure }
     }
   }
 
   /// Any answer that the closure finds fault with ends it with that failure; on the delivery target.
-  func demand(_ check: @escaping Demand) { shared.withLock { $0.demand = check } }
+  func demand(_ check: @escaping Demand) { shared.withLock { $0.rare.demand = check } }
 
   /// True if it will get the body: not once the operation has been enqueued.
   @discardableResult
   func attach(_ stream: StreamAttachment) -> Bool {
     shared.withLock { shared in
       guard shared.state == .ready else { return false }
-      shared.add(stream)
+      shared.rare.streams.append(stream)
       return true
     }
   }
@@ -295,7 +271,7 @@ extension NetworkOperation {
       shared.state = .queued
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
       if shared.isPlain { return Beginning(change: shared.changed) }
-      return Beginning(change: shared.changed, streams: shared.streams, flaw: shared.failure)
+      return Beginning(change: shared.changed, streams: shared.rare.streams, flaw: shared.rare.failure)
     }
   }
 

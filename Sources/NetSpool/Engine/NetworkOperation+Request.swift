@@ -58,7 +58,7 @@ extension NetworkOperation {
   /// body, which are opened once.
   var partToGoOnWith: PartFile? {
     guard loop.hasStreams, loop.waitersLeft == 0 else { return nil }
-    let streams = shared.withLock { $0.streams }
+    let streams = shared.withLock { $0.rare.streams }
     return streams.count == 1 ? streams[0].part : nil
   }
 

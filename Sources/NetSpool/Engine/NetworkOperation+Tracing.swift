@@ -7,8 +7,8 @@ extension NetworkOperation {
   /// On the thread that enqueues. `letter`: this is an attempt to send the frozen request that it waits for.
   func beginTrace(_ request: NetworkRequest, below letter: NetworkOperation? = nil) {
     #if Tracing
-    let trace = OperationTrace(of: request, below: letter?.shared.withLock { $0.trace })
-    shared.withLock { $0.trace = trace }
+    let trace = OperationTrace(of: request, below: letter?.shared.withLock { $0.rare.trace })
+    shared.withLock { $0.rare.trace = trace }
     #endif
   }
 
@@ -16,9 +16,9 @@ extension NetworkOperation {
   func endTrace(_ result: Result<NetworkResponse, NetworkError>) {
     #if Tracing
     let trace = shared.withLock { shared in
-      if shared.trace == nil { return OperationTrace?.none }
-      defer { shared.trace = nil }
-      return shared.trace
+      if shared.rare.trace == nil { return OperationTrace?.none }
+      defer { shared.rare.trace = nil }
+      return shared.rare.trace
     }
     trace?.end(result)
     #endif
@@ -26,7 +26,7 @@ extension NetworkOperation {
 
   var isTraced: Bool {
     #if Tracing
-    shared.withLock { $0.trace != nil }
+    shared.withLock { $0.rare.trace != nil }
     #else
     false
     #endif
@@ -36,7 +36,7 @@ extension NetworkOperation {
   /// request was for.
   func traceFields(_ plan: inout Exchange.Plan, isForeign: Bool) -> Headers {
     #if Tracing
-    guard let trace = shared.withLock({ $0.trace }) else { return Headers() }
+    guard let trace = shared.withLock({ $0.rare.trace }) else { return Headers() }
     let exchange = trace.exchange(plan.method, plan.url, number: loop.history?.attempts ?? 1)
     plan.onEnd = { exchange.end($0, $1) }
     return isForeign ? Headers() : exchange.fields

@@ -15,7 +15,7 @@ extension SinkServices {
 
   func makeSinks(of operation: NetworkOperation, for leader: NetworkOperation) {
     guard operation.hasStreams, !operation.loop.hasSinks else { return }
-    let streams = operation.shared.withLock { $0.streams }
+    let streams = operation.shared.withLock { $0.rare.streams }
     operation.loop.hasSinks = true
     let fanout = leader.loop.extras?.fanout ?? SinkFanout()
     leader.makeExtras().fanout = fanout
