@@ -105,17 +105,22 @@ extension StoredResponse {
   /// `current_age` in whole seconds (RFC 9111 section 4.2.3), as the Age field says it.
   func age(at now: Int64) -> Int64 { max(0, currentAge(at: now) / 1000) }
 
-  /// Still within its lifetime.
-  func isFresh(at now: Int64) -> Bool { freshFor(at: now) > 0 }
-
   /// `current_age` in milliseconds.
   func currentAge(at now: Int64) -> Int64 { facts.initialAge.addingSaturated(residentTime(at: now)) }
 
-  /// Milliseconds for which it stays fresh; 0 or less: it is stale for as long as that says.
-  func freshFor(at now: Int64) -> Int64 {
+  /// Milliseconds for which it stays fresh; 0 or less: it is stale for as long as that says. A lifetime of the caller's own, in
+  /// seconds since the answer came or was last validated, replaces whatever the answer says.
+  func freshFor(at now: Int64, own lifetime: Double? = nil) -> Int64 {
     if clockWasSetBack(at: now) { return Self.staleBeyondBounds }
-    return facts.lifetime.milliseconds.subtractingSaturated(currentAge(at: now))
+    guard let lifetime else {
+      return facts.lifetime.milliseconds.subtractingSaturated(currentAge(at: now))
+    }
+    let seconds = lifetime > 0 ? min(lifetime, Double(DeltaSeconds.secondsMax)) : 0
+    return Int64(seconds * 1000).subtractingSaturated(residentTime(at: now))
   }
+
+  /// Still within its lifetime.
+  func isFresh(at now: Int64, own lifetime: Double? = nil) -> Bool { freshFor(at: now, own: lifetime) > 0 }
 
   /// `resident_time` in milliseconds: since receipt or the last validation.
   ///
@@ -162,17 +167,6 @@ extension StoredResponse {
       return allowed > 0 && isStale(freshFor, byAtMost: allowed)
     }
   }
-
-  /// Milliseconds for which it stays fresh under a lifetime of the caller's own, in seconds since the
-  /// answer came or was last validated. It replaces whatever the answer says.
-  func freshFor(at now: Int64, own lifetime: Double?) -> Int64 {
-    guard let lifetime else { return freshFor(at: now) }
-    if clockWasSetBack(at: now) { return Self.staleBeyondBounds }
-    let seconds = lifetime > 0 ? min(lifetime, Double(DeltaSeconds.secondsMax)) : 0
-    return Int64(seconds * 1000).subtractingSaturated(residentTime(at: now))
-  }
-
-  func isFresh(at now: Int64, own lifetime: Double?) -> Bool { freshFor(at: now, own: lifetime) > 0 }
 
   /// `freshFor` as above; `seconds` past the lifetime.
   func isStale(_ freshFor: Int64, byAtMost seconds: Int64) -> Bool { freshFor >= -seconds.milliseconds }
