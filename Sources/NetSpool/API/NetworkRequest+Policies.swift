@@ -15,20 +15,17 @@ extension NetworkRequest {
     ) {
       // Not here in the initialiser, where no observer would note that they are set.
       self.init()
-      set(connect, headers, stall, total)
-      set(attempt: attempt, reader: reader, queueDeadline: queueDeadline)
+      set(connect, headers, stall, total, attempt, reader, queueDeadline)
     }
 
     private mutating func set(
-      _ connect: Duration?, _ headers: Duration?, _ stall: Duration?, _ total: Duration?
+      _ connect: Duration?, _ headers: Duration?, _ stall: Duration?, _ total: Duration?,
+      _ attempt: Duration?, _ reader: Duration?, _ queueDeadline: Duration?
     ) {
       if let connect { self.connect = connect }
       if let headers { self.headers = headers }
       if let stall { self.stall = stall }
       if let total { self.total = total }
-    }
-
-    private mutating func set(attempt: Duration?, reader: Duration?, queueDeadline: Duration?) {
       if let attempt { self.attempt = attempt }
       if let reader { self.reader = reader }
       if let queueDeadline { self.queueDeadline = queueDeadline }

@@ -188,8 +188,7 @@ extension Scheduler {
   }
 
   private func leave(_ waiting: Waiting, _ operation: NetworkOperation) {
-    var isRefused = false
-    if case .ended = operation.loop.phase { isRefused = true }
+    let isRefused = if case .ended = operation.loop.phase { true } else { false }
     switch waiting {
     case .turn(let ticket):
       context.queue.remove(ticket)  // nothing when it left with its turn
