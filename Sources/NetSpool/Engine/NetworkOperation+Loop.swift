@@ -192,7 +192,6 @@ extension NetworkOperation {
       return true
     }
   }
-
 }
 
 // MARK: On its way
