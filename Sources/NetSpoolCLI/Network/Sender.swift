@@ -293,9 +293,7 @@ enum FilePart {
   static let growthMin: Int64 = 256 << 10
 
   /// Nil when there is none.
-  static func bytes(of path: String) -> Int64? {
-    FileFacts(path: path + ".netspool-part").map { Int64($0.size) }
-  }
+  static func bytes(of path: String) -> Int64? { FileFacts.bytes(path + ".netspool-part") }
 }
 
 extension HeaderField { fileprivate var isRange: Bool { name.lowercased() == "range" } }
