@@ -34,7 +34,6 @@ struct TimeSpan: Equatable, CustomStringConvertible {
   let nanoseconds: Int64
 
   var seconds: Double { Double(nanoseconds) / 1e9 }
-  init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
   init(seconds: Double) { nanoseconds = Int64(seconds * 1e9) }
 
   /// Nil for anything but 1 ms to 30 days: what is outside is nearly always a slip of the pen.
