@@ -28,7 +28,7 @@ struct DemoCommand: StatusCommand {
   }
 
   func run(_ console: Console) throws -> JobStatus {
-    let stop = StopSwitch.onSignals()
+    let stop = StopSwitch.onSignals
     FileLimit.raise()
     return try DemoRun(self, environment: .process, stop: stop, reactor: try PollReactor()).run()
   }

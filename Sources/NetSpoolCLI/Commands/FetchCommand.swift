@@ -63,7 +63,7 @@ struct FetchCommand: StatusCommand {
   @Flag("no-config") var noConfig = false
 
   func run(_ console: Console) throws -> JobStatus {
-    let stop = StopSwitch.onSignals()
+    let stop = StopSwitch.onSignals
     FileLimit.raise()
     return FetchRun(
       options: self, console: console, arguments: Array(CommandLine.arguments.dropFirst()), stop: stop,

@@ -78,7 +78,7 @@ struct FrozenThawCommand: StatusCommand {
   }
 
   func run(_ console: Console) throws -> JobStatus {
-    try ThawRun(options: self, console: console, stop: .onSignals()).run()
+    try ThawRun(options: self, console: console, stop: .onSignals).run()
   }
 }
 

@@ -32,7 +32,7 @@ struct GetCommand: StatusCommand, ExchangeOptions {
   func validate() throws { try validateTogether() }
 
   func run(_ console: Console) throws -> JobStatus {
-    try GetRun(options: self, console: console, stop: .onSignals()).run()
+    try GetRun(options: self, console: console, stop: .onSignals).run()
   }
 
   var standardMethod: String { "GET" }

@@ -61,7 +61,7 @@ struct PostCommand: StatusCommand, ExchangeOptions {
   }
 
   func run(_ console: Console) throws -> JobStatus {
-    let stop = StopSwitch.onSignals()
+    let stop = StopSwitch.onSignals
     return try freezing.freeze && !words.curl
       ? FrozenPost(options: self, console: console, stop: stop).run()
       : GetRun(options: self, console: console, stop: stop).run()

@@ -15,10 +15,8 @@ final class StopSwitch: Sendable {
 
   private let state = Mutex(State())
 
-  /// Returns a switch that SIGINT, SIGTERM and SIGHUP press from now on.
-  static func onSignals() -> StopSwitch { signals }
-
-  private static let signals = {
+  /// A switch that SIGINT, SIGTERM and SIGHUP press from its first use on.
+  static let onSignals = {
     let stop = StopSwitch()
     SignalWatcher.start(stop)
     return stop
