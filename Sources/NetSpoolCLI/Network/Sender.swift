@@ -98,7 +98,7 @@ final class Sender: Sendable {
 
   private func dispatch(_ parcel: Parcel) {
     var request = NetworkRequest(url: parcel.url)
-    if !parcel.sources.repeats {
+    if !parcel.sources.isLastRound {
       request.retry = .deadConnection
       request.timeouts.queueDeadline = Self.turnMax
     }

@@ -6,15 +6,13 @@ struct Sources: Equatable, Sendable {
   private var rest: ArraySlice<String>
   /// The sources of the next round.
   private var again: [String] = []
-  private var isLastRound: Bool
+  /// True where no other round follows: then the library's own retries are of use.
+  private(set) var isLastRound: Bool
 
   init(_ url: String, mirrors: [String] = []) {
     (self.url, rest) = (url, mirrors[...])
     isLastRound = mirrors.isEmpty
   }
-
-  /// True if the library's own retries are of use now, or the next place would be.
-  var repeats: Bool { isLastRound }
 
   /// Goes to the next place. False when there is none.
   /// - Parameter mayPass: whether the one that has failed may work later.

@@ -20,10 +20,10 @@ import Testing
     #expect(order([:], three) == ["a", "b", "c"])
     #expect(order(["a": true, "c": true], three) == ["a", "b", "c", "a", "c"])
     #expect(order(["a": true], Sources("a")) == ["a"])
-    #expect(!three.repeats && Sources("a").repeats)
+    #expect(!three.isLastRound && Sources("a").isLastRound)
     var last = three
     while last.advance(mayPass: true) {}
-    #expect(last.repeats && last.url == "c")
+    #expect(last.isLastRound && last.url == "c")
   }
 
   @Test func `the next mirror is asked when one fails, for whatever cause`() throws {
