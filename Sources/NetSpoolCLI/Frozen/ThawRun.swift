@@ -98,7 +98,7 @@ struct ThawRun {
     }
     engine.thaw()
     var tally = Tally(left: Set(plan.ready.map(\.id)), held: plan.held.count)
-    while !tally.left.isEmpty, stop.wish == .none, let event = inbox.next(until: deadline) {
+    while !tally.left.isEmpty, stop.status == nil, let event = inbox.next(until: deadline) {
       tally.note(event)
     }
     let waiting = engine.frozenOperations

@@ -29,7 +29,7 @@ struct GetExchange {
     var (result, attempts) = (try exchange(target, progress), 0)
     while case .failure(let error) = result, goesOn(after: error, target) {
       attempts += error.attempts
-      guard attempts <= arguments.request.retries, stop.wish == .none,
+      guard attempts <= arguments.request.retries, stop.status == nil,
         end.map({ $0 > MonotonicTime.now }) ?? true
       else { break }
       operation = makeOperation()
@@ -63,7 +63,7 @@ struct GetExchange {
       Console.standardError().message("netspool: \(error.sentence), and waits for it; --retry 0 does not")
     }
     stop.onPress { [operation] in operation.cancel() }
-    if stop.wish != .none { operation.cancel() }
+    if stop.status != nil { operation.cancel() }
     return Result { () throws(NetworkError) in
       if let progress { return try progress.wait(for: operation, on: engine) }
       return try engine.wait(for: operation)

@@ -236,7 +236,7 @@ final class FetchJob {
   private func heedSignals() {
     guard let status = around.stop.status else { return }
     stop(status)
-    guard case .quit = around.stop.wish, !hasCancelledAll else { return }
+    guard around.stop.isQuitting, !hasCancelledAll else { return }
     around.fetcher.cancelAll()
     hasCancelledAll = true
   }

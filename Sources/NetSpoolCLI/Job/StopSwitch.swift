@@ -4,8 +4,6 @@ import Synchronization
 
 /// What the user's signals ask of the job: nothing, drain, or quit.
 final class StopSwitch: Sendable {
-  enum Wish: Equatable { case none, drain(signal: Int32), quit(signal: Int32) }
-
   private struct State {
     var first: Int32 = 0
     var presses = 0
@@ -41,23 +39,11 @@ final class StopSwitch: Sendable {
     wake?()
   }
 
-  var wish: Wish {
-    state.withLock { state in
-      switch state.presses {
-      case 0: .none
-      case 1: .drain(signal: state.first)
-      default: .quit(signal: state.first)
-      }
-    }
-  }
+  /// True from the second signal on.
+  var isQuitting: Bool { state.withLock { $0.presses > 1 } }
 
-  /// What the process then tells its caller; nil as long as nothing is wished.
-  var status: JobStatus? {
-    switch wish {
-    case .none: nil
-    case .drain(let signal), .quit(let signal): .signal(signal)
-    }
-  }
+  /// What the process tells its caller after a signal; nil as long as none has come.
+  var status: JobStatus? { state.withLock { $0.presses > 0 ? JobStatus.signal($0.first) : nil } }
 }
 
 /// Turns SIGINT, SIGTERM and SIGHUP to presses of a `StopSwitch`: the first drains, the second quits.

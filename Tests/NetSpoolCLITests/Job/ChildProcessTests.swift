@@ -47,7 +47,7 @@ import Testing
         pthread_kill(watcher, signal)
         pressed.wait()
       }
-      precondition(stop.wish == .quit(signal: SIGTERM))
+      precondition(stop.isQuitting && stop.status == .signal(SIGTERM))
       pthread_kill(watcher, SIGINT)
       DispatchSemaphore(value: 0).wait()
     }
