@@ -107,5 +107,3 @@ struct GetRun {
     }
   }
 }
-
-extension JobStatus { fileprivate var isSignal: Bool { if case .signal = self { true } else { false } } }

@@ -22,11 +22,9 @@ final class JobReporter {
   /// Why the job stops, and for what it waits; shown even when quiet.
   func drains(_ cause: JobStatus, inFlight: Int) {
     let waiting = inFlight > 0 ? "; waiting for \(HumanText.count(inFlight)) under way" : ""
-    switch cause {
-    case .signal: console.message("stopping\(waiting)\(inFlight > 0 ? " (press Ctrl-C again to quit)" : "")")
-    case .tooManyErrors: console.message("too many errors: stopping\(waiting)")
-    default: console.message("stopping\(waiting)")
-    }
+    let reason = cause == .tooManyErrors ? "too many errors: " : ""
+    let advice = cause.isSignal && inFlight > 0 ? " (press Ctrl-C again to quit)" : ""
+    console.message("\(reason)stopping\(waiting)\(advice)")
   }
 
   /// Found out when all was done.

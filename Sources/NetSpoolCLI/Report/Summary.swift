@@ -169,29 +169,21 @@ extension ReportMerge.Totals {
   }
 }
 
-enum JobStatus: Equatable, Sendable {
-  case allDone
-  /// Some failed, and all of those for good: a second run would not help.
-  case failedForGood
-  /// Some failed for now, possibly beside others that failed for good: run again.
-  case failedForNow
-  case tooManyErrors
-  /// The command line makes no sense (`EX_USAGE`).
-  case usage
-  /// A list, output or results file could not be read or written (`EX_IOERR`).
-  case localIO
-  /// Drained after a signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
-  case signal(Int32)
+struct JobStatus: Equatable, Sendable {
+  let code: Int32
 
-  var code: Int32 {
-    switch self {
-    case .allDone: 0
-    case .failedForGood: 1
-    case .failedForNow: 2
-    case .tooManyErrors: 3
-    case .usage: 64
-    case .localIO: 74
-    case .signal(let number): 128 + number
-    }
-  }
+  static let allDone = JobStatus(code: 0)
+  /// Some failed, and all of those for good: a second run would not help.
+  static let failedForGood = JobStatus(code: 1)
+  /// Some failed for now, possibly beside others that failed for good: run again.
+  static let failedForNow = JobStatus(code: 2)
+  static let tooManyErrors = JobStatus(code: 3)
+  /// The command line makes no sense (`EX_USAGE`).
+  static let usage = JobStatus(code: 64)
+  /// A list, output or results file could not be read or written (`EX_IOERR`).
+  static let localIO = JobStatus(code: 74)
+  /// Drained after a signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
+  static func signal(_ number: Int32) -> JobStatus { JobStatus(code: 128 + number) }
+
+  var isSignal: Bool { code > 128 }
 }
