@@ -12,8 +12,6 @@ final class TransferBoard: Sendable {
   private struct State {
     var entries: [Int: Entry] = [:]
     var nextID = 0
-    /// Of bodies that have not ended.
-    var bytes: Int64 = 0
   }
 
   private let state = Mutex(State())
@@ -30,29 +28,18 @@ final class TransferBoard: Sendable {
   }
 
   /// All of them, ended ones left out.
-  var bytes: Int64 { state.withLock { $0.bytes } }
+  var bytes: Int64 { state.withLock { $0.entries.values.reduce(0) { $0 + $1.bytes } } }
 
   func begin(_ name: String, bytes: Int64, total: Int64?) -> Int {
     state.withLock { state in
       state.nextID += 1
       state.entries[state.nextID] = Entry(name: name, bytes: bytes, total: total)
-      state.bytes += bytes
       return state.nextID
     }
   }
 
-  func add(_ bytes: Int, to id: Int) {
-    state.withLock { state in
-      state.entries[id]?.bytes += Int64(bytes)
-      state.bytes += Int64(bytes)
-    }
-  }
-
-  func end(_ id: Int) {
-    state.withLock { state in
-      if let entry = state.entries.removeValue(forKey: id) { state.bytes -= entry.bytes }
-    }
-  }
+  func add(_ bytes: Int, to id: Int) { state.withLock { $0.entries[id]?.bytes += Int64(bytes) } }
+  func end(_ id: Int) { state.withLock { $0.entries[id] = nil } }
 }
 
 extension WatchingStream {
