@@ -47,19 +47,14 @@ struct Shard: Equatable, Sendable {
     return hash ^ hash >> 33
   }
 
-  /// The shard that a cluster's scheduler assigns, so that a job array needs no option.
-  struct Assignment: Equatable {
-    var shard: Shard
-    /// The variable that gave the index, for the note on standard error.
-    var origin: String
-  }
-
+  /// The shard that a cluster's scheduler assigns, so that a job array needs no option, and the variable that gave the index.
+  ///
   /// Reads `JOB_COMPLETION_INDEX` (Kubernetes Indexed Jobs) or `SLURM_ARRAY_TASK_ID`, with the number of
   /// shards from `NETSPOOL_SHARDS`, for Slurm else from `SLURM_ARRAY_TASK_COUNT`.
   ///
   /// Both indices count from 0 (`--array=0-7`). Nil when nothing assigns a shard: `NETSPOOL_SHARDS` unset
   /// on Kubernetes means that the pods share nothing.
-  static func assigned(_ environment: Environment) throws(Mistake) -> Assignment? {
+  static func assigned(_ environment: Environment) throws(Mistake) -> (shard: Shard, origin: String)? {
     let shards = environment["NETSPOOL_SHARDS"].map { ("NETSPOOL_SHARDS", $0) }
     if let index = environment["JOB_COMPLETION_INDEX"] {
       guard let shards else { return nil }
@@ -77,12 +72,12 @@ struct Shard: Equatable, Sendable {
 
   private static func assignment(
     _ index: (name: String, value: String), of count: (name: String, value: String)
-  ) throws(Mistake) -> Assignment {
+  ) throws(Mistake) -> (shard: Shard, origin: String) {
     guard let shard = Shard("\(index.value)/\(count.value)") else {
       throw Mistake(
         "\(index.name)=\(index.value) with \(count.name)=\(count.value) is no shard: indices "
           + "run from 0 to one less than the count; set --shard I/N by hand")
     }
-    return Assignment(shard: shard, origin: index.name)
+    return (shard, index.name)
   }
 }
