@@ -57,7 +57,7 @@ struct CacheKeeper {
       var configuration = NetworkEngine.Configuration()
       configuration.queue = try NetworkQueue()
       engine = try NetworkEngine(configuration: configuration)
-    } catch { throw StoreFailure(.cache, directory, error) }
+    } catch { throw StoreFailure.of(.cache, directory, error) }
     defer {
       engine.configuration.queue.close()
       engine.closeCache()
@@ -76,7 +76,7 @@ extension NetworkEngine {
     do throws(NetworkError) {
       if let clock { try useCache(settings, now: clock) } else { try useCache(settings) }
     } catch {
-      let failure = StoreFailure(.cache, settings.directory ?? "", error)
+      let failure = StoreFailure.of(.cache, settings.directory ?? "", error)
       guard error.code == .storeBusy, let console else { throw failure }
       console.message("netspool: \(failure.cause): going on without the cache until it is free")
     }

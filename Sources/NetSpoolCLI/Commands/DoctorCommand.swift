@@ -112,7 +112,7 @@ extension FrozenPlace {
         return [("state", .text("damaged (\(why)): the next request puts it aside"))]
       }
     } catch {
-      guard let owner = StoreFailure.owner(error) else { throw StoreFailure(.frozen, directory, error) }
+      guard let owner = StoreFailure.owner(error) else { throw StoreFailure.of(.frozen, directory, error) }
       return [("state", .text("in use")), ("owner", .text(owner))]
     }
     let hold = try FrozenHold(try FrozenSettings(self, environment), nil)

@@ -158,7 +158,7 @@ final class FrozenHold {
     while true {
       do throws(NetworkError) { return try engine.useFreezing(settings.freezing) } catch {
         guard error.code == .storeInUse, ContinuousClock.now < deadline else {
-          throw StoreFailure(.frozen, directory, error)
+          throw StoreFailure.of(.frozen, directory, error)
         }
         // There is nothing to be woken by: the lock is another process's.
         usleep(Self.retryMicroseconds)

@@ -22,13 +22,9 @@ struct StoreFailure: Error, Equatable, CustomStringConvertible {
     StoreFailure(store: store, directory: path, cause: "it is no directory")
   }
 
-  init(store: Store, directory: String? = nil, cause: String) {
-    (self.store, self.directory, self.cause) = (store, directory, cause)
-  }
-
-  init(_ store: Store, _ directory: String, _ error: NetworkError) {
-    let owner = store == .frozen ? Self.owner(error).map { "\($0) has it" } : nil
-    self.init(store: store, directory: directory, cause: owner ?? Self.sentence(error))
+  static func of(_ store: Store, _ directory: String, _ error: NetworkError) -> StoreFailure {
+    let owner = store == .frozen ? owner(error).map { "\($0) has it" } : nil
+    return StoreFailure(store: store, directory: directory, cause: owner ?? sentence(error))
   }
 
   var description: String {
