@@ -116,22 +116,9 @@ private func repeating(_ call: () -> Int) -> Int {
 
 /// What the system says of a file: which it is, whose, how long, and when it was written last.
 struct FileFacts: Equatable {
-  let device: UInt
-  let inode: UInt
-  let size: Int
-  let owner: uid_t
-  /// In seconds since 1970, and nanoseconds.
-  let modified: [Int]
-  private let mode: mode_t
+  private let raw: stat
 
-  init(_ raw: stat) {
-    device = UInt(raw.st_dev)
-    inode = UInt(raw.st_ino)
-    size = Int(raw.st_size)
-    owner = raw.st_uid
-    modified = [Int(raw.st_mtim.tv_sec), Int(raw.st_mtim.tv_nsec)]
-    mode = raw.st_mode
-  }
+  init(_ raw: stat) { self.raw = raw }
 
   /// The facts of what `path` names, or with `followsLinks` false of a symbolic link itself; nil when there is nothing.
   init?(path: String, followsLinks: Bool = true) {
@@ -140,11 +127,15 @@ struct FileFacts: Equatable {
     self.init(raw)
   }
 
-  var isPlainFile: Bool { mode & S_IFMT == S_IFREG }
-  var isDirectory: Bool { mode & S_IFMT == S_IFDIR }
+  var size: Int { Int(raw.st_size) }
+  var owner: uid_t { raw.st_uid }
+  /// In seconds since 1970, and nanoseconds.
+  var modified: [Int] { [Int(raw.st_mtim.tv_sec), Int(raw.st_mtim.tv_nsec)] }
+  var isPlainFile: Bool { raw.st_mode & S_IFMT == S_IFREG }
+  var isDirectory: Bool { raw.st_mode & S_IFMT == S_IFDIR }
 
   /// True if only its owner may read and write it.
-  var isPrivate: Bool { mode & 0o077 == 0 }
+  var isPrivate: Bool { raw.st_mode & 0o077 == 0 }
 
   /// When the file was written last, in seconds since 1970; nil when there is none.
   static func modified(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.modified[0]) } }
@@ -153,13 +144,16 @@ struct FileFacts: Equatable {
   static func bytes(_ path: String) -> Int64? { FileFacts(path: path).map { Int64($0.size) } }
 
   static func isLink(_ path: String) -> Bool {
-    FileFacts(path: path, followsLinks: false).map { $0.mode & S_IFMT == S_IFLNK } ?? false
+    FileFacts(path: path, followsLinks: false).map { $0.raw.st_mode & S_IFMT == S_IFLNK } ?? false
+  }
+
+  /// True if both are one, whatever was written to it between the two looks.
+  static func == (one: FileFacts, other: FileFacts) -> Bool {
+    one.raw.st_dev == other.raw.st_dev && one.raw.st_ino == other.raw.st_ino
   }
 
   /// True if both are one plain file. Pipes and terminals may be shared without harm.
-  func isSameFile(as other: FileFacts) -> Bool {
-    isPlainFile && device == other.device && inode == other.inode
-  }
+  func isSameFile(as other: FileFacts) -> Bool { isPlainFile && self == other }
 }
 
 /// A local file, pipe or folder that could not be opened, read or written. It ends the job with status 74.
