@@ -32,22 +32,22 @@ struct HAREntry {
 
   func write(to json: inout JSONText) {
     let phases = Phases(metrics)
-    json.begin("{")
-    json.field("startedDateTime", WallTime.text(at: ended - .microseconds(phases.total)))
-    json.field("time", thousandths: phases.total)
-    writeRequest(to: &json)
-    writeResponse(to: &json)
-    json.object("cache") { _ in }
-    json.object("timings") { json in
-      json.field("blocked", thousandths: phases.blocked)
-      json.field("dns", thousandths: phases.dns)
-      json.field("connect", thousandths: phases.connect)
-      json.field("ssl", thousandths: phases.tls)
-      json.field("send", 0)
-      json.field("wait", thousandths: phases.wait)
-      json.field("receive", thousandths: phases.receive)
+    json.element { json in
+      json.field("startedDateTime", WallTime.text(at: ended - .microseconds(phases.total)))
+      json.field("time", thousandths: phases.total)
+      writeRequest(to: &json)
+      writeResponse(to: &json)
+      json.object("cache") { _ in }
+      json.object("timings") { json in
+        json.field("blocked", thousandths: phases.blocked)
+        json.field("dns", thousandths: phases.dns)
+        json.field("connect", thousandths: phases.connect)
+        json.field("ssl", thousandths: phases.tls)
+        json.field("send", 0)
+        json.field("wait", thousandths: phases.wait)
+        json.field("receive", thousandths: phases.receive)
+      }
     }
-    json.end("}")
   }
 
   private func writeRequest(to json: inout JSONText) {

@@ -10,44 +10,34 @@ struct JSONText {
 
   static func object(_ fields: (inout JSONText) -> Void) -> [UInt8] {
     var json = JSONText()
-    json.begin("{")
-    fields(&json)
-    json.end("}")
+    json.element(nil, fields)
     return json.bytes
   }
 
-  mutating func begin(_ mark: Unicode.Scalar) {
-    bytes.append(UInt8(ascii: mark))
+  private mutating func enclose(_ marks: (Unicode.Scalar, Unicode.Scalar), _ body: (inout JSONText) -> Void) {
+    bytes.append(UInt8(ascii: marks.0))
     needsComma = false
-  }
-
-  mutating func end(_ mark: Unicode.Scalar) {
-    bytes.append(UInt8(ascii: mark))
+    body(&self)
+    bytes.append(UInt8(ascii: marks.1))
     needsComma = true
   }
 
-  /// What stands inside of an array: a text, or what a closure writes.
+  /// What stands inside of an array, or alone: a text, or the object that a closure writes.
   mutating func element(_ text: String? = nil, _ fields: (inout JSONText) -> Void = { _ in }) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
     if let text { return append(quoted: text) }
-    begin("{")
-    fields(&self)
-    end("}")
+    enclose(("{", "}"), fields)
   }
 
   mutating func object(_ name: String, _ fields: (inout JSONText) -> Void) {
     key(name)
-    begin("{")
-    fields(&self)
-    end("}")
+    enclose(("{", "}"), fields)
   }
 
   mutating func array(_ name: String, _ elements: (inout JSONText) -> Void) {
     key(name)
-    begin("[")
-    elements(&self)
-    end("]")
+    enclose(("[", "]"), elements)
   }
 
   mutating func endLine() { bytes.append(0x0A) }

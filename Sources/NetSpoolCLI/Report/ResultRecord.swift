@@ -70,32 +70,32 @@ struct ResultRecord: Equatable, Sendable {
   }
 
   func write(to json: inout JSONText) {
-    json.begin("{")
-    json.field("url", url)
-    json.field("output", output)
-    json.field("tar", tar)
-    json.field("outcome", outcome.rawValue)
-    json.field("status", status)
-    json.field("bytes", bytes)
-    json.field("source", source?.rawValue)
-    json.field("error", error)
-    json.field("reason", reason)
-    json.field("finalURL", finalURL)
-    json.field("contentType", contentType)
-    json.field("etag", etag)
-    if let picture {
-      json.field("width", picture.width)
-      json.field("height", picture.height)
-      json.field("format", picture.format)
-      json.field("sourceBytes", picture.sourceBytes)
-      json.field("thumbnail", picture.transform)
+    json.element { json in
+      json.field("url", url)
+      json.field("output", output)
+      json.field("tar", tar)
+      json.field("outcome", outcome.rawValue)
+      json.field("status", status)
+      json.field("bytes", bytes)
+      json.field("source", source?.rawValue)
+      json.field("error", error)
+      json.field("reason", reason)
+      json.field("finalURL", finalURL)
+      json.field("contentType", contentType)
+      json.field("etag", etag)
+      if let picture {
+        json.field("width", picture.width)
+        json.field("height", picture.height)
+        json.field("format", picture.format)
+        json.field("sourceBytes", picture.sourceBytes)
+        json.field("thumbnail", picture.transform)
+      }
+      json.field("attempts", attempts)
+      json.field("sha256", sha256)
+      json.field("ended", ended)
+      if let timings { Self.write(timings, to: &json) }
+      for other in others { json.field(other.name, raw: other.json) }
     }
-    json.field("attempts", attempts)
-    json.field("sha256", sha256)
-    json.field("ended", ended)
-    if let timings { Self.write(timings, to: &json) }
-    for other in others { json.field(other.name, raw: other.json) }
-    json.end("}")
     json.endLine()
   }
 
