@@ -63,25 +63,19 @@ struct DataText: Equatable, Sendable, ExpressibleByArgument {
   private var encodedMark: String.Index? { text.firstIndex { $0 == "=" || $0 == "@" } }
 
   func bytes() throws(IOFailure) -> [UInt8] {
-    guard let path = file.first else { return kind == .encoded ? encoded : Array(text.utf8) }
-    let bytes = try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
-    switch kind {
-    case .plain: return bytes.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }
-    case .encoded:
-      let name = encodedMark.map { text[..<$0] } ?? ""
-      return Self.pair(name, bytes)
-    case .raw, .binary: return bytes
+    let read = try file.first.map { path throws(IOFailure) in
+      try Descriptor.reading(path).readAll(atMost: BodyOptions.inMemoryBytesMax)
     }
-  }
-
-  private var encoded: [UInt8] {
-    guard let mark = encodedMark else { return Self.pair("", Array(text.utf8)) }
-    return Self.pair(text[..<mark], Array(text[text.index(after: mark)...].utf8))
-  }
-
-  /// The name goes as it is.
-  private static func pair(_ name: Substring, _ value: [UInt8]) -> [UInt8] {
-    Array((name.isEmpty ? "" : "\(name)=").utf8) + PercentCoding.encoded(value, space: UInt8(ascii: "+"))
+    switch kind {
+    case .plain: return read?.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 } ?? Array(text.utf8)
+    case .raw, .binary: return read ?? Array(text.utf8)
+    case .encoded:
+      // The name goes as it is.
+      let name = encodedMark.map { text[..<$0] } ?? ""
+      let value = encodedMark.map { text[text.index(after: $0)...] } ?? text[...]
+      return Array((name.isEmpty ? "" : "\(name)=").utf8)
+        + PercentCoding.encoded(read ?? Array(value.utf8), space: UInt8(ascii: "+"))
+    }
   }
 }
 
