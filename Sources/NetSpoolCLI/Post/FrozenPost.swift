@@ -164,15 +164,11 @@ struct FrozenPost {
   {
     switch result {
     case .success(let response):
-      talk?.received(response)
-      try write(response.body)
+      try write(response, talk)
       return .allDone
     case .failure(let error):
       guard let kept else { return refused(error) }
-      if let response = error.response {
-        talk?.received(response)
-        try write(response.body)
-      }
+      if let response = error.response { try write(response, talk) }
       console.message("netspool: \(FailureAdvice.text(error))")
       let command = FrozenAdvice.command(["revive", "\(kept.ticket.id)"], options.freezing.place)
       console.message("netspool: #\(kept.ticket.id) is a dead letter; to have it sent after all: \(command)")
@@ -191,10 +187,11 @@ struct FrozenPost {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func write(_ body: ResponseBytes) throws {
+  private func write(_ response: NetworkResponse, _ talk: WireWatch?) throws {
+    talk?.received(response)
     let output = options.target.output.first { $0 != TargetOptions.remoteName }
     if options.freezing.jsonOutput && output == nil { return }
-    try GetTarget(output ?? "-").publish([UInt8](body))
+    try GetTarget(output ?? "-").publish([UInt8](response.body))
   }
 }
 
