@@ -51,8 +51,7 @@ final class NamedFolder: BodyPlace {
     }
     let path = try folder.makePath(for: name)
     // An answer without a body made no file.
-    guard FileFacts(path: landing) != nil else { return FetchOutcome.Place(member: name) }
-    guard unsafe rename(landing, path) == 0 else { throw .last("write", path) }
+    if FileFacts(path: landing) != nil, unsafe rename(landing, path) != 0 { throw .last("write", path) }
     return FetchOutcome.Place(member: name)
   }
 
