@@ -74,6 +74,7 @@ struct GetExchange {
   func facts(_ status: JobStatus) -> WriteOut.Facts {
     var facts = known
     facts.exitStatus = status
+    if let watch { facts.wire = watch.seen }
     (facts.url, facts.method, facts.number) = (operation.request.url, "\(operation.request.method)", number)
     return facts
   }

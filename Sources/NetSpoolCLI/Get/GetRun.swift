@@ -51,9 +51,7 @@ struct GetRun {
         console: console, stop: stop, asked: asked, number: number, watch: watch)
       let end = try exchange.run()
       if let failure = watch?.failure { throw failure }
-      var facts = exchange.facts(end)
-      if let watch { facts.wire = watch.seen }
-      try tell(facts, writeOut)
+      try tell(exchange.facts(end), writeOut)
       if status == .allDone || end.isSignal { status = end }
       if end.isSignal { break }
     }
