@@ -38,7 +38,7 @@ extension DemoRun {
   private func fetchAgain(hours: Int64, _ check: (Summary) -> Void) throws {
     folder.remove("out")
     let (status, summary) = try fetch(folder["list.txt"], hours: hours)
-    if stopped != nil { return }
+    if stop.status != nil { return }
     talk.check(status == (plan.missingCount > 0 ? .failedForGood : .allDone), "exit status \(status.code)")
     check(summary)
     checkFiles(plan.files)
@@ -52,7 +52,7 @@ extension DemoRun {
     origin.goDown()
     let begin = ContinuousClock.now
     let (status, ticket) = try post()
-    if stopped != nil { return }
+    if stop.status != nil { return }
     let milliseconds = HumanText.decimal(begin.duration(to: .now) / .milliseconds(1))
     talk.check(status == .allDone && !ticket.isEmpty, "on disk after \(milliseconds) ms: \(ticket)")
     let waiting = try listed()
@@ -60,7 +60,7 @@ extension DemoRun {
     try origin.comeBack()
     talk.note("the origin is back; netspool frozen thaw:")
     let (thawed, outcome) = try thaw()
-    if stopped != nil { return }
+    if stop.status != nil { return }
     talk.check(thawed == .allDone, outcome.isEmpty ? "nothing was sent" : outcome)
     let key = waiting.first.map { "\"\($0.idempotencyKey)\"" }
     talk.check(

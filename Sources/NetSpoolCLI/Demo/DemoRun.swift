@@ -32,7 +32,7 @@ final class DemoRun {
     talk.note("an origin on 127.0.0.1:\(origin.origin.port) plays the internet; files go to \(folder.path)")
     for part in [fetchAll, fetchFromTheCache, fetchAfterAnHour, fetchThroughAnOutage, postThroughAnOutage] {
       try part()
-      if let status = stopped { return status }
+      if let status = stop.status { return status }
     }
     numbers.print(talk)
     talk.print("")
@@ -47,8 +47,6 @@ final class DemoRun {
     }
     return .allDone
   }
-
-  var stopped: JobStatus? { stop.status }
 
   /// Runs a `fetch` as the command would do it, for the cache so many hours later than now.
   func fetch(_ list: String, _ more: [String] = [], hours: Int64 = 0) throws -> (
@@ -72,7 +70,7 @@ final class DemoRun {
       "1. \(HumanText.count(plan.count)) thumbnails: some slow, some missing, some cut off, some busy")
     let list = try folder.write("list.txt", plan.list(origin.origin))
     let (status, summary) = try fetch(list, ["--results", folder["r.jsonl"], "--failed", folder["f.txt"]])
-    if stopped != nil { return }
+    if stop.status != nil { return }
     let missing = plan.missingCount
     talk.check(status == (missing > 0 ? .failedForGood : .allDone), "exit status \(status.code)")
     talk.check(
@@ -95,7 +93,7 @@ final class DemoRun {
     let results = ["--results", folder["more.jsonl"], "--retry", "1"]
     origin.goDown(after: count / 2)
     let (down, first) = try fetch(list, results)
-    if stopped != nil { return }
+    if stop.status != nil { return }
     talk.check(
       down == .failedForNow && first.failedForNow > 0,
       "exit status \(down.code): \(HumanText.count(first.failedForNow)) failed for now, run again")
@@ -103,7 +101,7 @@ final class DemoRun {
     talk.note("the origin is back; the same command with --resume:")
     let requests = origin.requests
     let (up, second) = try fetch(list, results + ["--resume"])
-    if stopped != nil { return }
+    if stop.status != nil { return }
     let asked = origin.requests - requests
     talk.check(up == .allDone, "exit status \(up.code)")
     talk.check(
