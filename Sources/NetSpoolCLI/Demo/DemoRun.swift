@@ -34,7 +34,7 @@ final class DemoRun {
       try part()
       if let status = stop.status { return status }
     }
-    numbers.print(talk)
+    numbers.print(talk, origin)
     talk.print("")
     guard talk.failures == 0 else {
       talk.print("demo: \(talk.failures) of \(talk.checks) checks FAILED")
@@ -62,7 +62,7 @@ final class DemoRun {
     run.cacheClock = { Int64(WallTime.now / .milliseconds(1)) + hours * 3_600_000 }
     var summary = Summary()
     run.onEnd = { summary = $0.summary }
-    return numbers.measure(origin) { (run.runOnNetwork(), summary) }
+    return numbers.measure { (run.runOnNetwork(), summary) }
   }
 
   private func fetchAll() throws {

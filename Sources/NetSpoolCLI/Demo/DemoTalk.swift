@@ -32,41 +32,30 @@ final class DemoTalk {
 
 /// The demo's numbers: what its fetches did and what they cost.
 struct DemoNumbers {
-  private var lines = 0
-  private var fetched = 0
-  private var hits = 0
-  private var requests = 0
-  private var bytes: Int64 = 0
+  private var summaries: [Summary] = []
   private var wallSeconds = 0.0
   private var cpuSeconds = 0.0
-  private var originSeconds = 0.0
 
   /// Runs a fetch and notes what it cost.
-  mutating func measure(_ origin: DemoOrigin, _ body: () -> (JobStatus, Summary)) -> (
-    status: JobStatus, summary: Summary
-  ) {
-    let (begin, cpu, originCPU, asked) = (
-      ContinuousClock.now, ProcessUsage.seconds, origin.seconds, origin.requests
-    )
+  mutating func measure(_ body: () -> (JobStatus, Summary)) -> (status: JobStatus, summary: Summary) {
+    let (begin, cpu) = (ContinuousClock.now, ProcessUsage.seconds)
     let (status, summary) = body()
     wallSeconds += begin.duration(to: .now) / .seconds(1)
     cpuSeconds += ProcessUsage.seconds - cpu
-    originSeconds += origin.seconds - originCPU
-    requests += origin.requests - asked
-    lines += summary.list.lines
-    fetched += summary.done
-    hits += summary.hits
-    bytes += summary.bytes
+    summaries.append(summary)
     return (status, summary)
   }
 
-  func print(_ talk: DemoTalk) {
+  /// - Parameter origin: all that was asked of it the fetches have asked, but for the form.
+  func print(_ talk: DemoTalk, _ origin: DemoOrigin) {
     talk.heading("The fetches in numbers")
-    let client = max(0, cpuSeconds - originSeconds)
+    let (requests, bytes) = (origin.requests, summaries.reduce(0) { $0 + $1.bytes })
+    func sum(_ count: (Summary) -> Int) -> String { HumanText.count(summaries.reduce(0) { $0 + count($1) }) }
+    let client = max(0, cpuSeconds - origin.seconds)
     let perRequest = HumanText.decimal(client / Double(max(1, requests)) * 1e6)
     let rows = [
-      (HumanText.count(lines), "lines in the lists"), (HumanText.count(fetched), "files fetched"),
-      (HumanText.count(hits), "of them from the cache"),
+      (sum(\.list.lines), "lines in the lists"), (sum(\.done), "files fetched"),
+      (sum(\.hits), "of them from the cache"),
       (HumanText.count(requests), "requests at the origin"),
       (HumanText.bytes(bytes), "of bodies, \(HumanText.decimal(perSecond(Double(bytes) / 0x1p20))) MiB/s"),
       (HumanText.rate(perSecond(Double(requests))), "requests per second, waits of the script included"),
