@@ -42,18 +42,21 @@ struct CredentialOptions: ParsableArguments {
 
   /// Says who a request to a URL comes from. Reads each file once.
   func book(_ environment: Environment) throws -> CredentialBook {
-    if let bearer { return CredentialBook(standard: { _ in .bearer(bearer) }) }
+    if let bearer { return CredentialBook { _ in .bearer(bearer) } }
     if let user {
       let (name, password) = try account(user, environment)
-      return CredentialBook(standard: { [self] in credentials(name, password, $0) })
+      return CredentialBook { [self] in credentials(name, password, $0) }
     }
-    guard usesNetrc else { return CredentialBook() }
+    guard usesNetrc else { return CredentialBook { _ in nil } }
     let path = netrcFile ?? environment["NETRC"] ?? environment["HOME"].map { "\($0)/.netrc" }
     guard let path, let netrc = try Netrc.read(path) else {
-      guard let netrcFile, !netrcOptional else { return CredentialBook() }
+      guard let netrcFile, !netrcOptional else { return CredentialBook { _ in nil } }
       throw IOFailure(action: "open", path: netrcFile, code: ENOENT)
     }
-    return CredentialBook(netrc: netrc, yieldsToURL: netrcOptional && !self.netrc, make: credentials)
+    return CredentialBook { [self] url in
+      let account = netrc.account(of: url, yieldsToURL: netrcOptional && !self.netrc)
+      return account.flatMap { credentials($0.user, $0.password, url) }
+    }
   }
 
   /// Throws when `--aws-sigv4` leaves out what one of these URLs does not say either.
@@ -95,27 +98,12 @@ struct CredentialOptions: ParsableArguments {
 
 /// The accounts that requests are sent for, by their URLs.
 struct CredentialBook: Sendable {
-  /// For every URL; wins over the file.
-  var standard: (@Sendable (String) -> NetworkCredentials?)?
-  var netrc: Netrc?
-  /// True if a password in the URL wins over the file, as with `--netrc-optional`.
-  var yieldsToURL = false
-  /// From user, password and URL.
-  var make: (@Sendable (String, String, String) -> NetworkCredentials?)?
+  /// Nil: the request comes from no account.
+  let account: @Sendable (String) -> NetworkCredentials?
 
   /// Nil: the request comes from no account, and shows no certificate.
   func credentials(for url: String, beside certificate: NetworkCredentials?) -> NetworkCredentials? {
-    guard let account = credentials(for: url) else { return certificate }
+    guard let account = account(url) else { return certificate }
     return certificate.map { $0.with(account) } ?? account
-  }
-
-  /// Nil: the request comes from no account.
-  func credentials(for url: String) -> NetworkCredentials? {
-    if let standard { return standard(url) }
-    guard let netrc else { return nil }
-    let named = URLText.user(url)
-    if yieldsToURL, named?.password != nil { return nil }
-    guard let account = netrc.account(for: URLText.host(url), user: named?.name) else { return nil }
-    return make?(account.user, account.password, url)
   }
 }

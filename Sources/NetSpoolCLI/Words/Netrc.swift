@@ -62,6 +62,13 @@ struct Netrc: Sendable {
     return account.map { Account(user: user, password: $0.password) }
   }
 
+  /// - Parameter yieldsToURL: a password in the URL wins, as with `--netrc-optional`.
+  func account(of url: String, yieldsToURL: Bool) -> Account? {
+    let named = URLText.user(url)
+    if yieldsToURL, named?.password != nil { return nil }
+    return account(for: URLText.host(url), user: named?.name)
+  }
+
   /// Words between blanks, or in quotes with `\n`, `\r`, `\t`, `\"`. `#` begins a comment at the start of a line.
   private struct Words {
     private var rest: Substring

@@ -159,14 +159,9 @@ import Testing
     let named = URLText.user(url)
     let account = netrc.account(for: URLText.host(url), user: named?.name)
     #expect(account?.user == user && account?.password == password)
-    #expect(
-      CredentialBook(netrc: netrc) { user, password, _ in .basic(user: user, password: password) }
-        .credentials(for: url) != nil
-        || user == nil)
-    let yielding = CredentialBook(netrc: netrc, yieldsToURL: true) { user, password, _ in
-      .basic(user: user, password: password)
-    }
-    #expect((yielding.credentials(for: url) == nil) == (user == nil || named?.password != nil))
+    #expect(netrc.account(of: url, yieldsToURL: false) == account)
+    let yielding = netrc.account(of: url, yieldsToURL: true)
+    #expect((yielding == nil) == (user == nil || named?.password != nil))
   }
 
   @Test(arguments: ["", "machine", "machine h", "login", "machine h login", "\"", "macdef x\n"])
