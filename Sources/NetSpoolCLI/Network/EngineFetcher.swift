@@ -6,7 +6,6 @@ import Synchronization
 ///
 /// Endings come on the loop thread and go straight to the job's mailbox, so no queue hop is paid for them.
 final class EngineFetcher: Fetcher {
-  private let queue: NetworkQueue
   private let sender: Sender
   private let destination: Destination?
   private let gate: ImageGate?
@@ -26,7 +25,6 @@ final class EngineFetcher: Fetcher {
     _ options: FetchCommand, _ destination: Destination?, cache: CacheConfiguration?,
     clock: (@Sendable () -> Int64)?, environment: Environment, board: TransferBoard?, console: Console
   ) throws {
-    queue = try NetworkQueue(configuration: options.queueConfiguration)
     self.destination = destination
     var fields = try options.request.fields()
     options.cookies.add(to: &fields.sent, unless: fields.names("Cookie"))
@@ -49,7 +47,7 @@ final class EngineFetcher: Fetcher {
       }
     }
     configuration.allowsCredentialsInClear = options.account.inClear
-    configuration.queue = queue
+    configuration.queue = try NetworkQueue(configuration: options.queueConfiguration)
     configuration.delivery = .loopThread
     if options.pictures.maxSide != nil {
       configuration.limits.bodyBytesInMemoryMax = RequestOptions.pictureBytesMax
@@ -103,7 +101,7 @@ final class EngineFetcher: Fetcher {
   /// fetched is in the cache when this returns.
   /// - Returns: what could not be written of the archive, or of the cookies.
   func close() -> IOFailure? {
-    queue.close()
+    sender.engine.configuration.queue.close()
     gate?.close()
     sender.close()
     sender.engine.closeCache()
