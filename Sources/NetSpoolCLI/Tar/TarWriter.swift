@@ -73,14 +73,10 @@ struct BodyFile: ~Copyable {
   private let file: Descriptor?
 
   init(_ path: String) throws(IOFailure) {
-    guard FileFacts(path: path) != nil else {
-      (bytes, modified) = (0, WallTime.now.components.seconds)
-      file = nil
-      return
-    }
-    file = try Descriptor(opening: path, O_RDONLY)
-    bytes = Int64(FileFacts(path: path)?.size ?? 0)
-    modified = FileFacts.modified(path) ?? 0
+    let facts = FileFacts(path: path)
+    if facts == nil { file = nil } else { file = try Descriptor(opening: path, O_RDONLY) }
+    bytes = Int64(facts?.size ?? 0)
+    modified = facts.map { Int64($0.modified[0]) } ?? WallTime.now.components.seconds
   }
 
   func copy(to output: OutputFile) throws(IOFailure) {
