@@ -219,7 +219,7 @@ final class FetchJob {
     guard var record = ResultRecord(item, outcome) else { return }
     if outputs.results != nil { record.ended = WallTime.text(at: WallTime.now) }
     writing(\.results) { writer throws(IOFailure) in try writer.write(record) }
-    guard record.outcome != .done else { return }
+    guard outcome.ending != .done else { return }
     writing(\.failed) { writer throws(IOFailure) in
       try writer.write(url: item.url, output: item.output, item.options)
     }

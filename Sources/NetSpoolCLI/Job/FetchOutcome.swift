@@ -68,7 +68,8 @@ struct FetchOutcome: Equatable, Sendable {
   var error: String?
   var reason: String?
   var attempts = 1
-  var timings = Timings()
+  /// Nil where results do not say it.
+  var timings: Timings? = Timings()
   var retryAfter: String?
   /// Lower-case hex, with `--checksum`.
   var sha256: String?

@@ -33,7 +33,7 @@ struct ReportMerge {
       totals.summary.count(record)
       try merged?.write(reader.currentBytes)
       try merged?.write([0x0A])
-      if record.outcome != .done {
+      if record.end.ending != .done {
         try failed?.write(url: URLText.withoutMask(record.url), output: record.output)
       }
     }
@@ -66,19 +66,6 @@ extension Summary {
   mutating func count(_ record: ResultRecord) {
     list.lines += 1
     started += 1
-    var outcome = FetchOutcome(record.outcome.ending)
-    (outcome.status, outcome.bytes, outcome.source) = (record.status, record.bytes, record.source)
-    (outcome.error, outcome.reason) = (record.error, record.reason)
-    count(outcome)
-  }
-}
-
-extension ResultRecord.Outcome {
-  fileprivate var ending: FetchOutcome.Ending {
-    switch self {
-    case .done: .done
-    case .failed: .failed(.forGood)
-    case .failedForNow: .failed(.forNow)
-    }
+    count(record.end)
   }
 }

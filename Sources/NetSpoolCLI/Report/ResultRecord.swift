@@ -14,27 +14,15 @@ import NetSpoolTesting
 /// What a list says besides, captions and labels, stands behind these fields; under `list_NAME` where it has the name of one.
 /// Timings are milliseconds, times RFC 3339. `finalURL` is there after redirects. Fields without a value are left out.
 struct ResultRecord: Equatable, Sendable {
-  enum Outcome: String, Sendable {
-    case done
-    case failed
-    case failedForNow = "failed-for-now"
-  }
+  /// What `outcome` says. What failed on this machine is for the next run, too.
+  private static let endings: [String: FetchOutcome.Ending] = [
+    "done": .done, "failed": .failed(.forGood), "failed-for-now": .failed(.forNow),
+  ]
 
   var url: String
   var output: String?
-  var outcome: Outcome
-  var status: Int?
-  var bytes: Int64 = 0
-  var source: NetworkResponse.Source?
-  var error: String?
-  var reason: String?
-  var attempts = 1
-  var sha256: String?
-  var timings: FetchOutcome.Timings?
-  var finalURL: String?
-  var contentType: String?
-  var etag: String?
-  var picture: FetchOutcome.PictureFacts?
+  /// What became of it. Its `finalURL` is there after redirects only.
+  var end: FetchOutcome
   var tar: String?
   var ended: String?
   /// What the list says besides.
@@ -46,24 +34,17 @@ struct ResultRecord: Equatable, Sendable {
     "ended", "timings",
   ]
 
-  init(url: String, output: String? = nil, outcome: Outcome) {
-    (self.url, self.output, self.outcome) = (url, output, outcome)
+  init(url: String, output: String? = nil, _ ending: FetchOutcome.Ending) {
+    (self.url, self.output, end) = (url, output, FetchOutcome(ending))
+    end.timings = nil
   }
 
   /// Nil for what was cancelled: it has no result yet.
   init?(_ item: FetchItem, _ end: FetchOutcome) {
-    switch end.ending {
-    case .cancelled: return nil
-    case .done: outcome = .done
-    case .failed(.forGood): outcome = .failed
-    case .failed: outcome = .failedForNow
-    }
+    if end.ending == .cancelled { return nil }
+    self.end = end
     (url, output, tar) = (URLText.recorded(item.url), end.place?.member ?? item.output, end.place?.tar)
-    (status, bytes, source) = (end.status, end.bytes, end.source)
-    (error, reason, attempts) = (end.error, end.reason, end.attempts)
-    (sha256, timings) = (end.sha256, end.timings)
-    (contentType, etag, picture) = (end.contentType, end.etag, end.picture)
-    finalURL = end.finalURL == item.url ? nil : end.finalURL.map(URLText.recorded)
+    self.end.finalURL = end.finalURL == item.url ? nil : end.finalURL.map(URLText.recorded)
     others = item.options.others.map { other in
       Self.names.contains(other.name) ? .init(name: "list_\(other.name)", json: other.json) : other
     }
@@ -74,26 +55,26 @@ struct ResultRecord: Equatable, Sendable {
       json.field("url", url)
       json.field("output", output)
       json.field("tar", tar)
-      json.field("outcome", outcome.rawValue)
-      json.field("status", status)
-      json.field("bytes", bytes)
-      json.field("source", source?.rawValue)
-      json.field("error", error)
-      json.field("reason", reason)
-      json.field("finalURL", finalURL)
-      json.field("contentType", contentType)
-      json.field("etag", etag)
-      if let picture {
+      json.field("outcome", Self.endings.first { $0.value == end.ending }?.key ?? "failed-for-now")
+      json.field("status", end.status)
+      json.field("bytes", end.bytes)
+      json.field("source", end.source?.rawValue)
+      json.field("error", end.error)
+      json.field("reason", end.reason)
+      json.field("finalURL", end.finalURL)
+      json.field("contentType", end.contentType)
+      json.field("etag", end.etag)
+      if let picture = end.picture {
         json.field("width", picture.width)
         json.field("height", picture.height)
         json.field("format", picture.format)
         json.field("sourceBytes", picture.sourceBytes)
         json.field("thumbnail", picture.transform)
       }
-      json.field("attempts", attempts)
-      json.field("sha256", sha256)
+      json.field("attempts", end.attempts)
+      json.field("sha256", end.sha256)
       json.field("ended", ended)
-      if let timings { Self.write(timings, to: &json) }
+      if let timings = end.timings { Self.write(timings, to: &json) }
       for other in others { json.field(other.name, raw: other.json) }
     }
     json.endLine()
@@ -112,7 +93,7 @@ struct ResultRecord: Equatable, Sendable {
 
   /// Reads one line, keys in any order. Nil when it is not a whole record.
   init?(line: ArraySlice<UInt8>) {
-    var record = ResultRecord(url: "", outcome: .failed)
+    var record = ResultRecord(url: "", .failed(.forGood))
     var (hasURL, hasOutcome) = (false, false)
     var scanner = JSONScanner(line)
     let isWhole: Void? = try? scanner.wholeObject { key, value in
@@ -127,19 +108,19 @@ struct ResultRecord: Equatable, Sendable {
   private mutating func take(_ key: String, from value: inout JSONScanner) throws {
     switch key {
     case "url": url = try value.string()
-    case "outcome": outcome = try Outcome(rawValue: value.string()) ?? { throw JSONScanner.Malformed() }()
+    case "outcome": end.ending = try Self.endings[value.string()] ?? { throw JSONScanner.Malformed() }()
     case "output": output = try value.string()
     case "tar": tar = try value.string()
-    case "status": status = Int(try value.integer())
-    case "bytes": bytes = try value.integer()
-    case "source": source = NetworkResponse.Source(rawValue: try value.string())
-    case "error": error = try value.string()
-    case "reason": reason = try value.string()
-    case "attempts": attempts = Int(try value.integer())
-    case "sha256": sha256 = try value.string()
-    case "finalURL": finalURL = try value.string()
-    case "contentType": contentType = try value.string()
-    case "etag": etag = try value.string()
+    case "status": end.status = Int(try value.integer())
+    case "bytes": end.bytes = try value.integer()
+    case "source": end.source = NetworkResponse.Source(rawValue: try value.string())
+    case "error": end.error = try value.string()
+    case "reason": end.reason = try value.string()
+    case "attempts": end.attempts = Int(try value.integer())
+    case "sha256": end.sha256 = try value.string()
+    case "finalURL": end.finalURL = try value.string()
+    case "contentType": end.contentType = try value.string()
+    case "etag": end.etag = try value.string()
     case "ended": ended = try value.string()
     case "width", "height", "format", "sourceBytes", "thumbnail": try takePicture(key, from: &value)
     case "timings": try value.skipValue()
@@ -148,7 +129,7 @@ struct ResultRecord: Equatable, Sendable {
   }
 
   private mutating func takePicture(_ key: String, from value: inout JSONScanner) throws {
-    var facts = picture ?? FetchOutcome.PictureFacts()
+    var facts = end.picture ?? FetchOutcome.PictureFacts()
     switch key {
     case "width": facts.width = Int(try value.integer())
     case "height": facts.height = Int(try value.integer())
@@ -156,7 +137,7 @@ struct ResultRecord: Equatable, Sendable {
     case "thumbnail": facts.transform = try value.string()
     default: facts.sourceBytes = try value.integer()
     }
-    picture = facts
+    end.picture = facts
   }
 }
 
@@ -218,18 +199,18 @@ final class ResultsReader {
   {
     try eachDone(in: path) { record throws(IOFailure) in
       let output = record.output ?? ""
-      if let named, named.bytes(of: output) == record.bytes {
+      if let named, named.bytes(of: output) == record.end.bytes {
         try ledger.insert(Fingerprint(.file, output))
-        try ledger.set(Fingerprint(.done, record.url), Ledger.value(bytes: record.bytes))
+        try ledger.set(Fingerprint(.done, record.url), Ledger.value(bytes: record.end.bytes))
       }
-      try ledger.set(Fingerprint(.done, record.url, output), Ledger.value(bytes: record.bytes))
-      if let digest = record.sha256 {
+      try ledger.set(Fingerprint(.done, record.url, output), Ledger.value(bytes: record.end.bytes))
+      if let digest = record.end.sha256 {
         try ledger.set(Fingerprint(.digest, record.url, output), Ledger.value(text: digest))
       }
       let made = Fingerprint(.made, record.url, output)
       let before = try ledger.value(made)
-      guard before != nil || record.picture != nil else { return }
-      try ledger.set(made, Ledger.value(text: record.picture?.transform))
+      guard before != nil || record.end.picture != nil else { return }
+      try ledger.set(made, Ledger.value(text: record.end.picture?.transform))
     }
   }
 
@@ -249,7 +230,7 @@ final class ResultsReader {
       switch try reader.next() {
       case .end: return reader.resumption
       case .unreadable: continue
-      case .record(let record) where record.outcome == .done: try body(record)
+      case .record(let record) where record.end.ending == .done: try body(record)
       case .record: continue
       }
     }

@@ -60,7 +60,7 @@ final class ShardedOutput: BodyPlace {
 
   private static func info(_ item: FetchItem, _ outcome: FetchOutcome, _ member: String) -> [UInt8] {
     guard var record = ResultRecord(item, outcome) else { return [] }
-    (record.output, record.timings) = (member, nil)
+    (record.output, record.end.timings) = (member, nil)
     var text = JSONText()
     record.write(to: &text)
     return Array(text.bytes)

@@ -26,9 +26,9 @@ import Testing
     #expect(end.exit == .status(0))
     #expect(bench.origin.requestCount == 30)
     #expect(bench.wrong(0..<30).isEmpty)
-    #expect(try bench.results("r").allSatisfy { $0.source == .cache && $0.status == 200 })
+    #expect(try bench.results("r").allSatisfy { $0.end.source == .cache && $0.end.status == 200 })
     let bytes = (0..<30).reduce(0) { $0 + ToolBench.body($1).count }
-    #expect(try bench.results("r").reduce(0) { $0 + $1.bytes } == bytes)
+    #expect(try bench.results("r").reduce(0) { $0 + $1.end.bytes } == bytes)
     #expect(end.output.contains(#""done":30,"hits":30,"revalidated":0,"#))
     #expect(end.errors.hasPrefix("done: 30 (30 from the cache), "))
   }
@@ -42,7 +42,7 @@ import Testing
     #expect(bench.origin.requestCount == 60)
     #expect(bench.origin.requests.count { $0.header("If-None-Match") != nil } == 30)
     #expect(bench.wrong(0..<30).isEmpty)
-    #expect(try bench.results("r").allSatisfy { $0.source == .revalidated && $0.status == 200 })
+    #expect(try bench.results("r").allSatisfy { $0.end.source == .revalidated && $0.end.status == 200 })
     #expect(end.output.contains(#""hits":30,"revalidated":30,"#))
     #expect(end.errors.contains("(30 from the cache, 30 of them confirmed by the origin)"))
   }

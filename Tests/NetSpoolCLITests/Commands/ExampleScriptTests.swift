@@ -24,7 +24,7 @@ import Testing
     let end = try run("parallel/fetch", [list, "4", bench["o"], "--retry", "0"])
     #expect(end.exit == .status(1), "\(end)")
     #expect(bench.wrong(0..<40, in: "o/bodies").isEmpty)
-    #expect(try bench.results("o/results.jsonl").count { $0.outcome == .done } == 40)
+    #expect(try bench.results("o/results.jsonl").count { $0.end.ending == .done } == 40)
     #expect(
       bench.text("o/failed.txt")?.split(separator: "\n").count == 2
         && (0..<4).allSatisfy { bench.read("o/results/\($0).jsonl") != nil })

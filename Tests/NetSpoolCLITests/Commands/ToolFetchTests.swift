@@ -41,10 +41,11 @@ import Testing
       ])
     let results = try bench.results("r")
     #expect(Set(results.map(\.url)) == Set((0..<32).map { bench.origin.url("/\($0)") }))
-    #expect(results.count { $0.outcome == .done && $0.status == 200 } == 30)
-    #expect(results.count { $0.outcome == .failed && $0.status == 404 && $0.error == "status" } == 2)
+    #expect(results.count { $0.end.ending == .done && $0.end.status == 200 } == 30)
+    let missing = results.filter { $0.end.ending == .failed(.forGood) && $0.end.status == 404 }
+    #expect(missing.map(\.end.error) == ["status", "status"])
     let bytes = (0..<30).reduce(0) { $0 + ToolBench.body($1).count }
-    #expect(results.filter { $0.outcome == .done }.reduce(0) { $0 + $1.bytes } == bytes)
+    #expect(results.filter { $0.end.ending == .done }.reduce(0) { $0 + $1.end.bytes } == bytes)
     #expect(end.output.contains(#""done":30,"hits":0,"revalidated":0,"failed":2,"failedForGood":2"#))
     #expect(end.output.hasSuffix("\"exitStatus\":1}\n"))
     #expect(end.errors.contains("failed: 2 for good (status 404: 2)"))
@@ -69,7 +70,7 @@ import Testing
     for _ in 0..<2 {
       let end = try fetch(arguments + options + ["--results", bench["r"]])
       #expect(end.exit == .status(0), "\(end.errors)")
-      #expect(try bench.results("r").allSatisfy { $0.outcome == .done })
+      #expect(try bench.results("r").allSatisfy { $0.end.ending == .done })
       #expect(end.errors.contains(" as new as before"), "\(end.errors)")
       #expect(options.isEmpty || !end.errors.contains("from the cache"), "\(end.errors)")
       #expect(bench.text("out/same") == "old\n" && bench.text("out/changed") == "new /changed")
@@ -85,9 +86,9 @@ import Testing
     bench.origin.stop()
     #expect(try fetch([bench.origin.url("/0"), "--retry", "1", "--results", bench["r"]]).exit == .status(2))
     let record = try #require(try bench.results("r").first)
-    #expect(record.error == "connectFailed")
-    #expect(record.reason == "refused")
-    #expect(record.attempts == 2)
+    #expect(record.end.error == "connectFailed")
+    #expect(record.end.reason == "refused")
+    #expect(record.end.attempts == 2)
   }
 
   @Test func `a folder in the way is a local error of that line`() throws {
@@ -96,9 +97,9 @@ import Testing
     let end = try fetch([try bench.writeList(0..<2), "--output", bench["out"], "--results", bench["r"]])
     #expect(end.exit == .status(74))
     #expect(bench.wrong(1..<2).isEmpty)
-    let record = try #require(try bench.results("r").first { $0.outcome != .done })
-    #expect(record.error == "sinkFailed")
-    #expect(record.reason == "Is a directory")
+    let record = try #require(try bench.results("r").first { $0.end.ending != .done })
+    #expect(record.end.error == "sinkFailed")
+    #expect(record.end.reason == "Is a directory")
     #expect(end.errors.contains("cannot write 0: it is a folder"), "\(end.errors)")
   }
 
@@ -170,7 +171,7 @@ import Testing
     ])
     #expect(end.exit == .status(0))
     #expect(
-      try bench.results("r").first?.sha256
+      try bench.results("r").first?.end.sha256
         == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
   }
 

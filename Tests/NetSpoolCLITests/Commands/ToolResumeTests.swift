@@ -106,7 +106,7 @@ import Testing
     #expect(end.exit == .status(0), "\(end.errors)")
     #expect(DemoFolder.holdsPattern(bench["out/big"], count: Self.count))
     #expect(bench.origin.requestCount >= 2 && bench.origin.requests.last?.header("Range") != nil)
-    #expect(try bench.results("r").first?.attempts == 1)
+    #expect(try bench.results("r").first?.end.attempts == 1)
   }
 
   @Test(arguments: ["--no-continue", "--continue"])
@@ -168,7 +168,7 @@ import Testing
     try kill(arguments, at: "out/big.netspool-part")
     #expect(try Tool.run(arguments).exit == .status(0))
     let record = try #require(try bench.results("r").last)
-    #expect(record.bytes == Self.count && record.status == 206, "\(record)")
+    #expect(record.end.bytes == Self.count && record.end.status == 206, "\(record)")
     #expect(bench.origin.requests.last?.header("Range") != nil)
     let sent = bench.origin.requestCount
     let end = try Tool.run(arguments)

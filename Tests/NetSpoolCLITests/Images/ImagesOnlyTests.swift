@@ -42,14 +42,17 @@ import Testing
       // Nothing else, hidden files included.
       #expect(DemoFolder.countFiles(in: bench["out"]) == 2)
       let results = try bench.results("r\(run)")
-      let failures = results.filter { $0.outcome == .failed }
-      #expect(failures.allSatisfy { $0.error == "decodeFailed" && $0.sha256 == nil && $0.status == 200 })
-      func reason(_ path: String) -> String? { failures.first { $0.url == bench.origin.url(path) }?.reason }
+      let failures = results.filter { $0.end.ending == .failed(.forGood) }
+      #expect(failures.allSatisfy { $0.end.error == "decodeFailed" && $0.end.sha256 == nil })
+      #expect(failures.allSatisfy { $0.end.status == 200 })
+      func reason(_ path: String) -> String? {
+        failures.first { $0.url == bench.origin.url(path) }?.end.reason
+      }
       #expect(reason("/cut") == "imageTruncated")
       #expect(reason("/page") == "notAnImage")
       #expect(reason("/empty") == "notAnImage")
-      #expect(results.first { $0.outcome == .done }?.source == (run == 0 ? .network : .cache))
-      #expect(results.first { $0.outcome == .done }?.sha256?.utf8.count == 64)
+      #expect(results.first { $0.end.ending == .done }?.end.source == (run == 0 ? .network : .cache))
+      #expect(results.first { $0.end.ending == .done }?.end.sha256?.utf8.count == 64)
     }
     // What is no image is not kept either.
     #expect(bench.origin.requestCount == 7)
@@ -73,8 +76,8 @@ import Testing
     _ = try OutputFolder(path: bench["out/whole"])
     #expect(try fetch(["--output", bench["out"], "--results", bench["r"]]).exit == .status(74))
     let record = try #require(try bench.results("r").first { $0.url == bench.origin.url("/whole") })
-    #expect(record.error == "sinkFailed")
-    #expect(record.reason == "Is a directory")
+    #expect(record.end.error == "sinkFailed")
+    #expect(record.end.reason == "Is a directory")
     #expect(DemoFolder.countFiles(in: bench["out"]) == 0)
   }
 }

@@ -57,17 +57,17 @@ import Testing
       let end = try fetch(paths, ["--thumbnail", "16", "--format", "jpeg", "--results", bench["r\(run)"]])
       #expect(end.exit == .status(1), "\(end.errors)")
       let results = try bench.results("r\(run)")
-      let done = results.filter { $0.outcome == .done }
+      let done = results.filter { $0.end.ending == .done }
       #expect(Set(done.compactMap(\.output)) == ["a.jpg", "b.jpg"])
       for result in done {
         let image = try #require(NetworkImage(ResponseBytes(bench.read("out/\(result.output ?? "")") ?? [])))
         #expect(image.format == .jpeg && max(image.pixelWidth, image.pixelHeight) == 16)
-        #expect(result.bytes == Int64(image.body.count) && result.contentType == "image/jpeg")
-        #expect(result.source == (run == 0 ? .network : .cache))
+        #expect(result.end.bytes == Int64(image.body.count) && result.end.contentType == "image/jpeg")
+        #expect(result.end.source == (run == 0 ? .network : .cache))
       }
       #expect(
-        Set(results.compactMap(\.reason)) == ["notAnImage", "imageTruncated"]
-          && results.count { $0.error == "decodeFailed" } == 2)
+        Set(results.compactMap(\.end.reason)) == ["notAnImage", "imageTruncated"]
+          && results.count { $0.end.error == "decodeFailed" } == 2)
       let text = bench.text("r\(run)") ?? ""
       #expect(
         text.contains(#""width":16,"#) && text.contains(#""format":"jpeg","sourceBytes":\#(picture.count)"#))
@@ -105,7 +105,7 @@ import Testing
       bench["digests"],
     ])
     #expect(end.exit == .status(0), "\(end.errors)")
-    return try #require(try bench.results("digests").first?.sha256)
+    return try #require(try bench.results("digests").first?.end.sha256)
   }
 
   @Test func `a picture with another digest than its line says becomes no thumbnail`() throws {
@@ -117,18 +117,19 @@ import Testing
       return try #require(try bench.results("r").last)
     }
     let refused = try run("/a.png\tsha256=\(other)")
-    #expect(refused.outcome == .failed && refused.error == "digestMismatch" && refused.status == 200)
+    #expect(refused.end.ending == .failed(.forGood) && refused.end.error == "digestMismatch")
+    #expect(refused.end.status == 200)
     #expect(DemoFolder.countFiles(in: bench["out"]) == 0)
     // The mirror has it.
     let found = try run("/a.png\tsha256=\(other)\t\(bench.origin.url("/b.png"))")
-    #expect(found.outcome == .done && found.finalURL == bench.origin.url("/b.png"))
+    #expect(found.end.ending == .done && found.end.finalURL == bench.origin.url("/b.png"))
     // A thumbnail in the cache is as good as the picture beside it.
-    #expect(try run("/a.png").outcome == .done)
+    #expect(try run("/a.png").end.ending == .done)
     let sent = bench.origin.requestCount
-    #expect(try run("/a.png\tsha256=\(other)").error == "digestMismatch")
+    #expect(try run("/a.png\tsha256=\(other)").end.error == "digestMismatch")
     let held = try run("/a.png\tsha256=\(mine.uppercased())")
     // What has another digest than was wanted leaves the cache, so it is asked for once more.
-    #expect(held.outcome == .done && held.picture?.width == 16, "\(held)")
+    #expect(held.end.ending == .done && held.end.picture?.width == 16, "\(held)")
     #expect(bench.origin.requestCount == sent + 1)
   }
 
@@ -141,7 +142,7 @@ import Testing
     for run in 0..<2 {
       let end = try fetch(["/a.png"], ["--thumbnail", "16", "--results", bench["r"], "--json"])
       #expect(end.exit == .status(0) && end.output.contains("\"revalidated\":\(run)"), "\(end.output)")
-      #expect(try #require(try bench.results("r").first).source == (run == 0 ? .network : .revalidated))
+      #expect(try #require(try bench.results("r").first).end.source == (run == 0 ? .network : .revalidated))
     }
   }
 
@@ -173,7 +174,7 @@ import Testing
       #expect(try !run(way), "\(way)")
       #expect(try run(way), "\(way)")
     }
-    #expect(try bench.results("r").first?.picture?.transform == "16 contain webp")
+    #expect(try bench.results("r").first?.end.picture?.transform == "16 contain webp")
     #expect(bench.read("out/a") == picture)
   }
 
@@ -190,8 +191,8 @@ import Testing
       ], program: "/bin/sh")
     let results = count < 64 ? (try? bench.results("r")) ?? [] : try bench.results("r")
     #expect(end.exit != .status(1), "\(end.errors)")
-    #expect(results.allSatisfy { $0.error != "imageRejected" })
-    if count == 64 { #expect(results.count { $0.outcome == .done } == 20, "\(end.errors)") }
+    #expect(results.allSatisfy { $0.end.error != "imageRejected" })
+    if count == 64 { #expect(results.count { $0.end.ending == .done } == 20, "\(end.errors)") }
   }
 
   @Test func `a decoder that cannot be started is said to be that`() throws {

@@ -37,7 +37,7 @@ import Testing
     let end = try Tool.run(["fetch", "--robots"] + words + urls)
     #expect(end.exit == .status(1) && bench.wrong([1, 3]).isEmpty, "\(end.errors)")
     let records = try bench.results("r")
-    #expect(records.filter { $0.error == "robots" }.map(\.url).sorted() == [urls[1], urls[3]].sorted())
+    #expect(records.filter { $0.end.error == "robots" }.map(\.url).sorted() == [urls[1], urls[3]].sorted())
     #expect(bench.read("out/2") == nil && bench.read("out/noai") == nil)
     #expect(bench.origin.hits("/robots.txt") == 1 && bench.origin.hits("/2") == 0)
     let all = try Tool.run(["fetch"] + words + urls)
@@ -56,8 +56,8 @@ import Testing
     let end = try Tool.run(["fetch"] + words + fields + urls)
     #expect(end.exit == .status(1) && bench.text("out/open") == "open", "\(end.errors)")
     let records = try bench.results("r")
-    #expect(Set(records.compactMap(\.error)) == ["robots", "tooManyRedirects"], "\(records)")
-    #expect(records.first { $0.outcome == .done }?.finalURL == other.url("/open"))
+    #expect(Set(records.compactMap(\.end.error)) == ["robots", "tooManyRedirects"], "\(records)")
+    #expect(records.first { $0.end.ending == .done }?.end.finalURL == other.url("/open"))
     #expect(other.hits("/closed") == 0 && bench.origin.hits("/loop") == 11)
     let asked = other.requests.filter { $0.path == "/open" }
     #expect(

@@ -46,8 +46,8 @@ import Testing
     #expect(end.exit == .status(1), "\(end.errors)")
     #expect(bench.text("out/a") == "hello")
     let results = try bench.results("r")
-    let done = try #require(results.first { $0.outcome == .done })
-    #expect(done.url == refused && done.finalURL == paths[3] && done.attempts == 5)
+    let done = try #require(results.first { $0.end.ending == .done })
+    #expect(done.url == refused && done.end.finalURL == paths[3] && done.end.attempts == 5)
     #expect(results.count == 2 && bench.origin.hits("/503") == 1)
     #expect(bench.text("f") == "\(bench.origin.url("/gone"))\tb\tmirror=\(bench.origin.url("/404"))\n")
   }
@@ -65,15 +65,16 @@ import Testing
       return (try Tool.run(words + places).exit, try bench.results("r").first)
     }
     let good = try fetch("\(right)\tsha256=\(digest)")
-    #expect(good.status == .status(0) && good.record?.sha256 == digest)
+    #expect(good.status == .status(0) && good.record?.end.sha256 == digest)
     // Twice: what is wrong does not stay in the cache.
     for sent in 1...2 {
       let bad = try fetch("\(wrong)\tsha256=\(digest.uppercased())")
-      #expect(bad.status == .status(1) && bad.record?.error == "digestMismatch" && bad.record?.sha256 == nil)
+      #expect(bad.status == .status(1) && bad.record?.end.error == "digestMismatch")
+      #expect(bad.record?.end.sha256 == nil)
       #expect(bench.origin.hits("/other") == sent)
     }
     let mirrored = try fetch("\(wrong)\tsha256=\(digest)\tmirror=\(right)")
-    #expect(mirrored.status == .status(0) && mirrored.record?.finalURL == right)
+    #expect(mirrored.status == .status(0) && mirrored.record?.end.finalURL == right)
   }
 
   @Test func `what has the wrong digest for a file is asked for again by the next run`() throws {

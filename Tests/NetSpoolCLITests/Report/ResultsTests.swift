@@ -34,7 +34,7 @@ import Testing
       let path = try scratch.write("r", Array(whole.prefix(length)))
       let writer = try ResultsWriter.resume(
         try OutputFile.create(path, keeping: true), after: try ResultsReader.markDone(in: path, Ledger()))
-      try writer.write(ResultRecord(url: "http://h/3", outcome: .done))
+      try writer.write(ResultRecord(url: "http://h/3", .done))
       try writer.flush()
       let reader = try ResultsReader(path)
       var urls: [String] = []
@@ -46,9 +46,10 @@ import Testing
   }
 
   @Test func `a line is read back as it was written`() throws {
-    var record = ResultRecord(url: "http://h/1", output: "a.webp", outcome: .done)
-    (record.status, record.bytes, record.sha256, record.etag) = (206, 1 << 40, "ab", "\"e\"")
-    record.picture = FetchOutcome.PictureFacts(
+    var record = ResultRecord(url: "http://h/1", output: "a.webp", .done)
+    (record.end.status, record.end.bytes) = (206, 1 << 40)
+    (record.end.sha256, record.end.etag) = ("ab", "\"e\"")
+    record.end.picture = FetchOutcome.PictureFacts(
       width: 3, height: 4, format: "webp", sourceBytes: 5, transform: "3 contain webp")
     var text = JSONText()
     record.write(to: &text)
@@ -122,11 +123,12 @@ import Testing
 
   /// A line in which nothing is left out.
   private func fullRecord() -> [UInt8] {
-    var record = ResultRecord(url: "u", output: "o", outcome: .failed)
-    (record.tar, record.status, record.source, record.error, record.reason) = ("t", 200, .cache, "e", "r")
-    (record.finalURL, record.contentType, record.etag, record.sha256) = ("f", "c", "e", "s")
-    (record.ended, record.timings) = ("t", FetchOutcome.Timings())
-    record.picture = .init(width: 1, height: 1, format: "png", sourceBytes: 1, transform: "1 contain png")
+    var record = ResultRecord(url: "u", output: "o", .failed(.forGood))
+    (record.tar, record.ended) = ("t", "t")
+    (record.end.status, record.end.source, record.end.error, record.end.reason) = (200, .cache, "e", "r")
+    (record.end.finalURL, record.end.contentType, record.end.etag) = ("f", "c", "e")
+    (record.end.sha256, record.end.timings) = ("s", FetchOutcome.Timings())
+    record.end.picture = .init(width: 1, height: 1, format: "png", sourceBytes: 1, transform: "1 contain png")
     var json = JSONText()
     record.write(to: &json)
     return json.bytes
@@ -213,7 +215,7 @@ import Testing
 
   @Test func `a full disk is said`() throws {
     let writer = ResultsWriter(try OutputFile.create("/dev/full"))
-    try writer.write(ResultRecord(url: "u", outcome: .done))
+    try writer.write(ResultRecord(url: "u", .done))
     let failure = #expect(throws: IOFailure.self) { try writer.flush() }
     #expect(failure == IOFailure(action: "write", path: "/dev/full", code: ENOSPC))
     #expect(IOFailure.stopsEverything(ENOSPC))

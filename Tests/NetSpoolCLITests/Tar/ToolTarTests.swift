@@ -60,7 +60,7 @@ import Testing
     #expect(text.contains(#""output":"a b.jpg","tar""#) == false && text.contains(#""etag":"\"e\"""#))
     #expect(text.contains("\"sha256\":\"039058c6f2c0cb492c533b0a4d14ef77cc0f78abccced5287d84a1a2011cfb81\""))
     let results = try bench.results("r")
-    #expect(results.count { $0.tar == "x.tar" && $0.outcome == .done } == 32)
+    #expect(results.count { $0.tar == "x.tar" && $0.end.ending == .done } == 32)
     #expect(results.contains { $0.output == "a b.jpg" })
     #expect(try LandingFolder.names(in: bench["out"]) == ["x.tar"])
   }
@@ -173,7 +173,8 @@ import Testing
     #expect(try wrong(0..<count, tars).isEmpty)
     let results = try bench.results("r")
     #expect(results.count == count && Set(results.map(\.url)).count == count)
-    #expect(results.allSatisfy { $0.outcome == .done && $0.status == 200 && $0.tar?.hasPrefix("x") == true })
+    #expect(results.allSatisfy { $0.end.ending == .done && $0.end.status == 200 })
+    #expect(results.allSatisfy { $0.tar?.hasPrefix("x") == true })
     #expect(try Tool.run(words).exit == .status(0))
     #expect(try bench.results("r").count == count)
   }

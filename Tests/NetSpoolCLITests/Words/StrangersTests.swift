@@ -130,7 +130,7 @@ import Testing
     _ = try fetch(arguments)
     let end = try fetch(arguments)
     #expect(end.exit == .status(0) && end.errors.contains("as new as before"), "\(end.errors)")
-    #expect(try bench.results("r").map(\.bytes) == [5])
+    #expect(try bench.results("r").map(\.end.bytes) == [5])
     #expect(try fetch(arguments + ["--resume"]).exit == .status(0))
     #expect(bench.origin.requestCount == 2)
   }
