@@ -96,7 +96,7 @@ struct HAREntry {
 
   private static func write(_ headers: NetworkRequest.Headers, to json: inout JSONText) {
     json.array("headers") { json in
-      for field in headers { write(field.name, masked(field.name, field.value), to: &json) }
+      for field in headers { write(field.name, field.valueMasked, to: &json) }
     }
   }
 
@@ -109,9 +109,8 @@ struct HAREntry {
 
   /// As descriptions have it.
   static func masked(_ name: String, _ value: String) -> String {
-    var field = NetworkRequest.Headers()
-    field.add(name, value)
-    return String(field.description.dropFirst(name.count + 2))
+    let field: NetworkRequest.Headers = [name: value]
+    return field.map(\.valueMasked).joined()
   }
 
   private static func query(_ url: String) -> [(String, String)] {
