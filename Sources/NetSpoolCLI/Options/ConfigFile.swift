@@ -103,7 +103,7 @@ enum ConfigFile {
 
   /// The flag that says the opposite; nil for one that is off unless it is given.
   private static func opposite(of name: String, _ option: OptionSpec) -> String? {
-    guard option.inverts else { return nil }
+    guard option.has("inverts") else { return nil }
     return option.names.contains(name) ? "no-\(name)" : String(name.dropFirst("no-".count))
   }
 

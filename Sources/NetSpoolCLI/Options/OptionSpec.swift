@@ -37,8 +37,6 @@ struct OptionSpec: Sendable {
   /// The long name that it goes by.
   var name: String { names.first { $0.utf8.count > 1 } ?? names[0] }
 
-  /// True if `--no-NAME` says the opposite.
-  var inverts: Bool { marks.contains("inverts") }
   func has(_ mark: String) -> Bool { marks.contains(mark) }
 
   /// - Parameter command: whose option it is, where others have another one of that name.
@@ -94,7 +92,7 @@ extension OptionTable {
       for name in spec.names {
         for section in sections {
           index[section, default: [:]][name] = spec
-          if spec.inverts, name.utf8.count > 1 { index[section, default: [:]]["no-\(name)"] = spec }
+          if spec.has("inverts"), name.utf8.count > 1 { index[section, default: [:]]["no-\(name)"] = spec }
         }
       }
     }
@@ -126,7 +124,7 @@ extension Flag where Value == Bool {
   init(wrappedValue: Bool, _ name: String, of command: String? = nil) {
     let spec = OptionSpec.declared(name, command)
     self =
-      spec.inverts
+      spec.has("inverts")
       ? Flag(wrappedValue: wrappedValue, name: spec.specification, inversion: .prefixedNo, help: spec.help)
       : Flag(wrappedValue: wrappedValue, name: spec.specification, help: spec.help)
   }
