@@ -51,6 +51,8 @@ final class FetchJob {
   private var settings: Settings
   private var doneNamed: Set<String> = []
   private var outputs: Outputs
+  /// True if bodies land first, also once nothing can be put into its place any more.
+  private let landsBodies: Bool
 
   private var summary = Summary()
   private var inFlight: [Int: FetchItem] = [:]
@@ -81,7 +83,7 @@ final class FetchJob {
     plan: FetchPlan, settings: Settings, outputs: Outputs, counter: LineCounter? = nil, around: Surroundings
   ) {
     (self.plan, self.settings, self.outputs) = (plan, settings, outputs)
-    (self.counter, self.around) = (counter, around)
+    (self.counter, self.around, landsBodies) = (counter, around, outputs.place != nil)
     finished = FinishedFetches(wake: around.reactor.wake)
     nextFlush = around.reactor.now + Self.flushInterval
     around.stop.onPress(drains: true, around.reactor.wake)
@@ -204,10 +206,10 @@ final class FetchJob {
 
   /// The outcome once its body is in its place. One that could not be put there is for the next run.
   private func placed(_ item: FetchItem, _ outcome: FetchOutcome) -> FetchOutcome {
-    guard outcome.ending == .done, let landing = outcome.landing else { return outcome }
+    guard outcome.ending == .done, landsBodies else { return outcome }
     var placed = FetchOutcome(.cancelled)
     writing(\.place) { target throws(IOFailure) in
-      let place = try target.add(item, outcome, at: landing)
+      let place = try target.add(item, outcome)
       placed = outcome
       placed.place = place
     }

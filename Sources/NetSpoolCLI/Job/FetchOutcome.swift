@@ -79,8 +79,7 @@ struct FetchOutcome: Equatable, Sendable {
   var picture: PictureFacts?
   /// What the answer says that the file is called, with `--names`.
   var name: String?
-  /// The file where the body has landed on its way to its place, and what became of it there.
-  var landing: String?
+  /// Where the body is that has landed elsewhere first.
   var place: Place?
 
   /// What an item's body is called, and its tar if it is in one.

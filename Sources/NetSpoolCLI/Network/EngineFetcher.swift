@@ -75,14 +75,7 @@ final class EngineFetcher: Fetcher {
       do throws(IOFailure) { parcel.path = try item.output.map(folder.makePath) } catch {
         return completion(FetchOutcome(local: error.code))
       }
-    case .landing(let folder):
-      let landing = folder.path(for: item)
-      parcel.path = landing
-      parcel.completion = { outcome in
-        var outcome = outcome
-        outcome.landing = landing
-        completion(outcome)
-      }
+    case .landing(let folder): parcel.path = folder.path(for: item)
     }
     sender.send(parcel)
   }

@@ -22,8 +22,7 @@ enum OutputNaming: String, CaseIterable, Sendable, ExpressibleByArgument {
 /// Where bodies go that have landed: into a tar, or under names that only answers tell.
 protocol BodyPlace: AnyObject {
   /// Takes the body from where it has landed.
-  func add(_ item: FetchItem, _ outcome: FetchOutcome, at landing: String) throws(IOFailure)
-    -> FetchOutcome.Place
+  func add(_ item: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome.Place
   func finish() throws(IOFailure)
 }
 
@@ -40,16 +39,14 @@ final class NamedFolder: BodyPlace {
     (self.bodies, self.folder, self.names) = (bodies, folder, names)
   }
 
-  func add(_ item: FetchItem, _ outcome: FetchOutcome, at landing: String) throws(IOFailure)
-    -> FetchOutcome.Place
-  {
+  func add(_ item: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome.Place {
     let name: String
     if let output = item.output {
       name = output
     } else {
       name = try names.claim(outcome.name ?? OutputName.fallback)
     }
-    let path = try folder.makePath(for: name)
+    let (landing, path) = (bodies.path(for: item), try folder.makePath(for: name))
     // An answer without a body made no file.
     if FileFacts(path: landing) != nil, unsafe rename(landing, path) != 0 { throw .last("write", path) }
     return FetchOutcome.Place(member: name)

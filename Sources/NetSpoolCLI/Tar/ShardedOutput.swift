@@ -32,9 +32,8 @@ final class ShardedOutput: BodyPlace {
 
   /// Adds an item, and removes the file with its body.
   /// - Returns: what its member and its tar are called.
-  func add(_ fetched: FetchItem, _ outcome: FetchOutcome, at landing: String) throws(IOFailure)
-    -> FetchOutcome.Place
-  {
+  func add(_ fetched: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome.Place {
+    let landing = bodies.path(for: fetched)
     defer { unsafe _ = unlink(landing) }
     let body = try BodyFile(landing)
     let name = SampleName(wanted: fetched.output ?? "_")

@@ -87,10 +87,9 @@ import Testing
 
   /// An item as the job has it when its body has landed.
   private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome.Place {
-    let landing = scratch["landing"]
-    try Descriptor(opening: landing, O_WRONLY | O_CREAT | O_TRUNC).write(body)
     let item = FetchItem(id: 0, url: "http://h/\(name)", output: name)
-    return try output.add(item, .ok(Int64(body.count)), at: landing)
+    try Descriptor(opening: output.bodies.path(for: item), O_WRONLY | O_CREAT | O_TRUNC).write(body)
+    return try output.add(item, .ok(Int64(body.count)))
   }
 
   private func run(_ words: [String]) throws -> String {
