@@ -32,7 +32,6 @@ final class ListReader {
   /// The row whose quotes are still open: its bytes and its first line.
   private var row: (scan: TableRow, bytes: [UInt8], line: Int)?
   private var strangers: Set<String> = []
-  private let isGlobOff: Bool
   private var bytesTotal: Int64? = 0
   private var bytesDone: Int64 = 0
 
@@ -42,11 +41,10 @@ final class ListReader {
   /// Opens every source now, so that a mistyped path is found before anything is fetched.
   /// - Parameter isGlobOff: brackets and braces in arguments are themselves.
   init(_ sources: [ListSource], isGlobOff: Bool = false) throws(IOFailure) {
-    self.isGlobOff = isGlobOff
-    for source in sources { open.append(try opened(source)) }
+    for source in sources { open.append(try opened(source, isGlobOff)) }
   }
 
-  private func opened(_ source: ListSource) throws(IOFailure) -> Open {
+  private func opened(_ source: ListSource, _ isGlobOff: Bool) throws(IOFailure) -> Open {
     switch source {
     case .arguments(let urls): return .arguments(urls.map { URLGlob($0, isOff: isGlobOff) }, next: 0)
     case .standardInput: return .lines(lines(try Descriptor.standardInput()))
