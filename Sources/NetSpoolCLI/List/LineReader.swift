@@ -43,7 +43,7 @@ final class LineReader {
 
   let source: Descriptor
   private let lineBytesMax: Int
-  private let mayBlock: Bool
+  private let isWatched: Bool
   /// Of the line handed out last, in bytes consumed.
   private var lineStart: Int64 = 0
   private var nextLineStart: Int64 = 0
@@ -57,14 +57,13 @@ final class LineReader {
 
   static let readBytes = 65_536
 
-  /// - Parameters:
-  ///   - mayBlock: when false, a slow pipe gives `.starved` instead of waiting for its writer.
-  ///   - isWatched: whether a file that is written to meanwhile ends with `.touched`.
-  init(_ source: consuming Descriptor, lineBytesMax: Int, mayBlock: Bool = true, isWatched: Bool = false) {
+  /// - Parameter isWatched: whether a slow pipe gives `.starved` instead of waiting for its writer, and a file that is written
+  ///   to meanwhile ends with `.touched`.
+  init(_ source: consuming Descriptor, lineBytesMax: Int, isWatched: Bool = false) {
     watch = isWatched ? SourceWatch(source) : nil
     self.source = source
     self.lineBytesMax = lineBytesMax
-    self.mayBlock = mayBlock
+    self.isWatched = isWatched
     buffer = [UInt8](repeating: 0, count: lineBytesMax + Self.readBytes)
   }
 
@@ -79,7 +78,7 @@ final class LineReader {
       scanned = filled
       if filled - start > lineBytesMax { skipHeld() }
       if isAtEnd { return takeRest() }
-      if !mayBlock && !source.isReadable { return .starved }
+      if isWatched && !source.isReadable { return .starved }
       try fill()
     }
   }

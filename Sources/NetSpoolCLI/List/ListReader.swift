@@ -53,7 +53,7 @@ final class ListReader {
   }
 
   private func lines(_ descriptor: consuming Descriptor) -> LineReader {
-    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, mayBlock: false, isWatched: true)
+    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, isWatched: true)
     let size = reader.source.status.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
     return reader
