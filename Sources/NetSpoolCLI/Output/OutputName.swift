@@ -222,7 +222,11 @@ final class OutputFolder {
   }
 
   /// The length of the file of this name; nil if there is none.
-  func bytes(of name: String) -> Int64? { directory.bytes(of: name) }
+  func bytes(of name: String) -> Int64? {
+    var raw = stat()
+    guard unsafe fstatat(directory.number, name, &raw, 0) == 0 else { return nil }
+    return Int64(raw.st_size)
+  }
 
   /// The path to write `name` to, after the folders in it were made.
   func makePath(for name: String) throws(IOFailure) -> String {

@@ -97,13 +97,6 @@ struct Descriptor: ~Copyable {
     guard unsafe fstat(number, &raw) == 0 else { return nil }
     return FileFacts(raw)
   }
-
-  /// How long what a relative path leads to inside this directory is; nil if there is nothing.
-  func bytes(of relativePath: String) -> Int64? {
-    var raw = stat()
-    guard unsafe fstatat(number, relativePath, &raw, 0) == 0 else { return nil }
-    return Int64(raw.st_size)
-  }
 }
 
 /// Runs a system call again while a signal interrupts it.
