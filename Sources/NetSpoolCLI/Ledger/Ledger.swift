@@ -157,7 +157,7 @@ struct LedgerPages: ~Copyable {
 
   /// Full length at once: pages never saved then read as zeros, and take no room on the disk.
   private func makeFile() throws(IOFailure) -> Descriptor {
-    let file = try Descriptor.unlinkedTemporary(in: directory)
+    let file = try Descriptor(unlinkedTemporaryIn: directory)
     try file.resize(to: slotCount * 16)
     return file
   }

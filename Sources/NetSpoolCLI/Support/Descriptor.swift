@@ -18,25 +18,21 @@ struct Descriptor: ~Copyable {
     (self.number, self.path, isOwned) = (number, path, false)
   }
 
-  private init(owning number: Int32, named path: String) {
-    (self.number, self.path, isOwned) = (number, path, true)
-  }
-
-  deinit { if isOwned { close(number) } }
-
   /// A file without a name: it vanishes with the process, however that ends.
-  static func unlinkedTemporary(in directory: String) throws(IOFailure) -> Descriptor {
+  init(unlinkedTemporaryIn directory: String) throws(IOFailure) {
     var template = Array("\(directory)/netspool-XXXXXX".utf8CString)
-    let number = unsafe template.withUnsafeMutableBufferPointer { buffer in
-      let number = unsafe mkstemp(buffer.baseAddress!)
-      if number >= 0 { unsafe unlink(buffer.baseAddress!) }
-      return number
+    number = unsafe template.withUnsafeMutableBufferPointer { buffer in
+      let made = unsafe mkstemp(buffer.baseAddress!)
+      if made >= 0 { unsafe unlink(buffer.baseAddress!) }
+      return made
     }
     guard number >= 0 else { throw .last("create a temporary file in", directory) }
     // `mkostemp` would set it at once, but is not visible to Swift. The tool starts no processes.
     _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-    return Descriptor(owning: number, named: "the temporary file in \(directory)")
+    (path, isOwned) = ("the temporary file in \(directory)", true)
   }
+
+  deinit { if isOwned { close(number) } }
 
   /// Reads up to `count` elements to `buffer[start...]`, or all that it has room for, from an offset of the file or from
   /// where the last read ended. Returns bytes; 0 is the end.
