@@ -81,14 +81,10 @@ struct FetchRun {
 
   /// Made only where its total is shown; what goes to other shards is in no total.
   private func makeCounter() -> LineCounter? {
-    guard !isSilent, options.shard == nil else { return nil }
-    let sources = ListSource.sources(of: options.sources)
-    let paths = sources.compactMap { if case .file(let path) = $0 { path } else { nil } }
-    let urls = sources.reduce(into: 0) { total, source in
-      guard case .arguments(let urls) = source else { return }
-      for url in urls { total &+= URLGlob(url, isOff: options.globoff).count }
-    }
-    return sources.contains(.standardInput) ? nil : LineCounter(paths: paths, extra: urls)
+    guard !isSilent, options.shard == nil, !options.sources.contains("-") else { return nil }
+    let urls = options.sources.filter(URLText.looksLikeURL)
+    let count = urls.reduce(0) { $0 &+ URLGlob($1, isOff: options.globoff).count }
+    return LineCounter(paths: options.sources.filter { !URLText.looksLikeURL($0) }, extra: count)
   }
 
   private var style: ProgressMode.Style {
