@@ -11,8 +11,7 @@ struct GetRun {
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     try options.target.redirectMessages()
-    let draft = try RequestDraft(options)
-    if let note = draft.note, !options.target.isMute { console.message("netspool: \(note)") }
+    let draft = try RequestDraft(options, console)
     let queue = try NetworkQueue()
     let archive = try options.words.curl ? nil : options.target.har.map(HARWriter.init)
     var configuration = try configuration(queue, draft)

@@ -8,8 +8,6 @@ struct RequestDraft {
   private let uploadMethod: String
   let headers: NetworkRequest.Headers
   let omitted: [String]
-  /// What the command line asks and is not done.
-  let note: String?
   private let body: NetworkRequest.Body
   /// Goes behind the question mark of each URL.
   private let query: String
@@ -17,7 +15,8 @@ struct RequestDraft {
   private let uploads: [String]
 
   /// Throws for files that cannot be read, and reads standard input where it is asked for.
-  init(_ arguments: any ExchangeOptions) throws {
+  /// - Parameter console: hears of what the command line asks and is not done.
+  init(_ arguments: any ExchangeOptions, _ console: Console) throws {
     var fields = try arguments.request.fields()
     let options = arguments.body
     let bodyMethod = options.isEmpty || !options.uploads.isEmpty ? arguments.standardMethod : "POST"
@@ -43,7 +42,7 @@ struct RequestDraft {
       fields.sent.set("If-None-Match", try EntityTag.read(path))
     }
     let condition = arguments.target.timeCond.map(TimeCondition.init)
-    note = condition?.problem
+    if let problem = condition?.problem, !arguments.target.isMute { console.message("netspool: \(problem)") }
     if let condition, let date = condition.date, !fields.names(condition.field) {
       fields.sent.set(condition.field, date)
     }

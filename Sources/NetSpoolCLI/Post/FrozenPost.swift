@@ -87,8 +87,7 @@ struct FrozenPost {
   }
 
   private func makeRequest() throws -> NetworkRequest {
-    let draft = try RequestDraft(options)
-    if let note = draft.note, !options.target.isMute { console.message("netspool: \(note)") }
+    let draft = try RequestDraft(options, console)
     var request = draft.request(for: options.asked.first { _ in true }?.url ?? "", 0)
     options.finish(&request)
     request.isFreezable = true
