@@ -12,9 +12,8 @@ struct GetRun {
   func run() throws -> JobStatus {
     try options.target.redirectMessages()
     let draft = try RequestDraft(options, console)
-    let queue = try NetworkQueue()
     let archive = try options.words.curl ? nil : options.target.har.map(HARWriter.init)
-    var configuration = try configuration(queue, draft)
+    var configuration = try configuration(draft)
     let watch = try options.words.curl ? nil : WireWatch.wanted(by: options.target)
     configuration.onEnd = archive?.record(configuration.headers, watch)
     if let watch { configuration.onWire = { watch.saw($0) } }
@@ -60,14 +59,12 @@ struct GetRun {
     return status
   }
 
-  private func configuration(_ queue: NetworkQueue, _ draft: RequestDraft) throws(IOFailure)
-    -> NetworkEngine.Configuration
-  {
+  private func configuration(_ draft: RequestDraft) throws -> NetworkEngine.Configuration {
     var configuration = options.request.engineConfiguration
     options.connection.apply(to: &configuration, environment)
     configuration.omittedFields = draft.omitted
     try options.cookies.apply(to: &configuration)
-    configuration.queue = queue
+    configuration.queue = try NetworkQueue()
     configuration.delivery = .loopThread
     configuration.allowsCredentialsInClear = options.account.inClear
     configuration.receiveBufferBytes = 256 << 10
