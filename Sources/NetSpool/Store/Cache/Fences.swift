@@ -47,9 +47,7 @@ extension CacheWriter {
   ) throws(StoreError) {
     var keys: [KeyDigest] = []
     try transaction.forEach(from: KeyDigest.first(of: resource).recordKey, in: databases.entries) { record in
-      guard KeyDigest.resource(of: record.key) == resource, let key = KeyDigest(record.key) else {
-        return false
-      }
+      guard let key = KeyDigest(record.key), key.first == resource else { return false }
       keys.append(key)
       return true
     }

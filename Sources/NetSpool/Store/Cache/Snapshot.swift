@@ -123,9 +123,7 @@ extension Snapshot {
       var digests: [KeyDigest] = []
       try? transaction!.forEach(from: KeyDigest.first(of: resource).recordKey, in: databases.entries) {
         record in
-        guard KeyDigest.resource(of: record.key) == resource, let key = KeyDigest(record.key) else {
-          return false
-        }
+        guard let key = KeyDigest(record.key), key.first == resource else { return false }
         digests.append(key)
         return true
       }

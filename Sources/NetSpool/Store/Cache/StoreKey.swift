@@ -60,9 +60,6 @@ struct KeyDigest: Sendable, Hashable {
 
   init(_ words: (UInt64, UInt64)) { (first, second) = words }
 
-  /// The first word of the key of a record.
-  static func resource(of key: RawSpan) -> UInt64? { key.byteCount == 16 ? key.integer(at: 0) : nil }
-
   /// Behind it begins all that is stored of a resource.
   static func first(of resource: UInt64) -> KeyDigest { KeyDigest((resource, 0)) }
 
