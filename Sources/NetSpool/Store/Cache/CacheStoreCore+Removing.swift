@@ -10,7 +10,7 @@ extension CacheStoreCore {
     let removal = PendingRemoval(namespace, pattern, settings)
     enqueueAndWait(.removeAll(removal), removal.waiter) { shared in
       noteFence(nil, at: MonotonicClock.now, &shared)
-      for key in shared.pending.keys(meantBy: removal) {
+      for key in shared.pending.puts(where: { removal.means($1, $0.fullKey) }) {
         shared.enqueue(.change(key.digest, sequence: shared.pending.add(key, .removed)))
       }
       shared.removals.begin(removal)
@@ -66,13 +66,6 @@ final class PendingRemoval: Sendable {
 
   fileprivate func means(_ put: PendingPut, _ fullKey: [UInt8]) -> Bool {
     put.namespace == namespace && matches?(fullKey.rawBytes, put.metadata.rawBytes) ?? true
-  }
-}
-
-extension PendingTable {
-  /// What waits to be stored and is meant. Costs the length of the table.
-  fileprivate func keys(meantBy removal: PendingRemoval) -> [StoreKey] {
-    puts { removal.means($1, $0.fullKey) }
   }
 }
 
