@@ -19,12 +19,12 @@ struct FrozenWriter: ~Copyable {
 
   /// Writes all changes in one transaction. What it throws has changed nothing; a change that is refused alone
   /// has its failure for a result, and the others are written.
-  mutating func write(_ changes: [FrozenChange]) throws(StoreError) -> [Result<FrozenReceipt, NetworkError>] {
+  mutating func write(_ changes: [FrozenChange]) throws(StoreError) -> [FrozenAnswer] {
     settings.onDisk?()
     nextMeta = meta
     room = 0
     var transaction = try WriteTransaction(environment)
-    var results: [Result<FrozenReceipt, NetworkError>] = []
+    var results: [FrozenAnswer] = []
     results.reserveCapacity(changes.count)
     for change in changes { results.append(try apply(change, &transaction)) }
     if nextMeta != meta {
@@ -44,82 +44,34 @@ struct FrozenWriter: ~Copyable {
 
   private mutating func apply(
     _ change: FrozenChange, _ transaction: inout WriteTransaction
-  ) throws(StoreError) -> Result<FrozenReceipt, NetworkError> {
+  ) throws(StoreError) -> FrozenAnswer {
     if !change.isAcceptance { room = 0 }
-    do throws(Refusal) {
-      switch change {
-      case .accept(let row, let body): return .success(try accept(row, body, &transaction))
-      case .attempt(let number, let payload): return .success(try attempt(number, payload, &transaction))
-      case .sweep(let now): return .success(try sweep(now, &transaction))
-      case .postpone(let number, let payload): try postpone(number, payload, &transaction)
-      case .finish(let number, let ending): try finish(number, ending, &transaction)
-      case .deadLetter(let number, let ending, let keepsBody):
-        try makeDeadLetter(number, ending, keepsBody, &transaction)
-      case .revive(let number, let row): try revive(number, row, &transaction)
-      case .amend(let number, let ending): try amend(number, ending, &transaction)
-      case .acknowledge(let number): try remove(number, [tables.outbox], &transaction)
-      case .discard(let number): try remove(number, [tables.dead, tables.remains], &transaction)
-      }
-      return .success(FrozenReceipt())
-    } catch {
-      switch error {
-      case .store(let error): throw error
-      case .refused(let failure): return .failure(failure)
-      }
+    switch change {
+    case .accept(let row, let body): return try accept(row, body, &transaction)
+    case .attempt(let number, let payload): return try attempt(number, payload, &transaction)
+    case .postpone(let number, let payload): return try postpone(number, payload, &transaction)
+    case .finish(let number, let ending): return try finish(number, ending, &transaction)
+    case .deadLetter(let number, let ending, let keepsBody):
+      return try makeDeadLetter(number, ending, keepsBody, &transaction)
+    case .revive(let number, let row): return try revive(number, row, &transaction)
+    case .sweep(let now): return .success(try sweep(now, &transaction))
+    case .amend(let number, let ending): try amend(number, ending, &transaction)
+    case .acknowledge(let number): try remove(number, [tables.outbox], &transaction)
+    case .discard(let number): try remove(number, [tables.dead, tables.remains], &transaction)
     }
+    return .success(FrozenReceipt())
   }
 
-  /// Why a change was not made: the transaction is lost, or only this change is refused.
-  enum Refusal: Error {
-    case store(StoreError)
-    case refused(NetworkError)
-  }
-}
-
-// The tables' own verbs, with errors as `Refusal`.
-
-extension FrozenWriter {
   func put(
     _ value: [UInt8], _ number: UInt64, _ table: Database, _ transaction: inout WriteTransaction
-  ) throws(Refusal) {
-    try writing(&transaction) { transaction throws(StoreError) in
-      try transaction.put(value.rawBytes, at: RecordKey(ordered: number), in: table)
-    }
+  ) throws(StoreError) {
+    try transaction.put(value.rawBytes, at: RecordKey(ordered: number), in: table)
   }
 
-  func remove(_ key: RecordKey, _ table: Database, _ transaction: inout WriteTransaction) throws(Refusal) {
-    try writing(&transaction) { transaction throws(StoreError) in
-      try transaction.remove(at: key, in: table)
-    }
-  }
-
-  func remove(_ number: UInt64, _ tables: [Database], _ transaction: inout WriteTransaction) throws(Refusal) {
-    for table in tables { try remove(RecordKey(ordered: number), table, &transaction) }
-  }
-
-  /// A copy of the value of a request, nil when there is none.
-  func bytes(
-    _ number: UInt64, _ table: Database, _ transaction: borrowing WriteTransaction
-  ) throws(Refusal) -> [UInt8]? {
-    try reading { () throws(StoreError) -> [UInt8]? in try transaction.bytes(number, in: table) }
-  }
-
-  func reading<Value>(_ body: () throws(StoreError) -> Value) throws(Refusal) -> Value {
-    do {
-      return try body()
-    } catch {
-      throw .store(error)
-    }
-  }
-
-  func writing(
-    _ transaction: inout WriteTransaction, _ body: (inout WriteTransaction) throws(StoreError) -> Void
-  ) throws(Refusal) {
-    do {
-      try body(&transaction)
-    } catch {
-      throw .store(error)
-    }
+  func remove(
+    _ number: UInt64, _ tables: [Database], _ transaction: inout WriteTransaction
+  ) throws(StoreError) {
+    for table in tables { try transaction.remove(at: RecordKey(ordered: number), in: table) }
   }
 }
 
@@ -132,12 +84,10 @@ extension FrozenWriter {
   /// Takes out what is too old or too much, the oldest first, and counts it.
   mutating func sweep(
     _ nowWall: Int64, _ transaction: inout WriteTransaction
-  ) throws(Refusal) -> FrozenReceipt {
+  ) throws(StoreError) -> FrozenReceipt {
     var receipt = FrozenReceipt()
     for (table, others) in [(tables.outbox, []), (tables.dead, [tables.remains])] {
-      let numbers = try reading { () throws(StoreError) -> [UInt64] in
-        try findWorn(in: table, nowWall, transaction)
-      }
+      let numbers = try findWorn(in: table, nowWall, transaction)
       for number in numbers { try remove(number, [table] + others, &transaction) }
       nextMeta.dropped += UInt64(numbers.count)
       if numbers.count == Self.sweepMax { receipt.hasLeftSome = true }
