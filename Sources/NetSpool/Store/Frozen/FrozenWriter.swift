@@ -9,7 +9,7 @@ struct FrozenWriter: ~Copyable {
   var nextMeta = FrozenMeta()
   /// Bytes that may be accepted before it must be counted again how many are in use.
   var room = 0
-  /// After the last commit.
+  /// As the last transaction left them; they count once it is committed.
   private(set) var records = 0
   private(set) var usedBytes = 0
 
@@ -30,15 +30,12 @@ struct FrozenWriter: ~Copyable {
     if nextMeta != meta {
       try transaction.put(nextMeta.encode().rawBytes, at: RecordKey(ordered: 0), in: tables.meta)
     }
-    let size = (
-      records: try transaction.size(of: tables.rec).records, pages: try tables.usedPages(transaction)
-    )
+    records = try transaction.size(of: tables.rec).records
+    usedBytes = try tables.usedPages(transaction) * environment.pageBytes
     for case let place? in changes.map({ $0.failpoints.before }) { Failpoint.pass(place) }
     try transaction.commit()
     for case let place? in changes.map({ $0.failpoints.after }) { Failpoint.pass(place) }
     meta = nextMeta
-    records = size.records
-    usedBytes = size.pages * environment.pageBytes
     return results
   }
 
