@@ -219,30 +219,34 @@ extension FrozenStore {
   func scan(
     from number: UInt64 = 0, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
   ) throws(NetworkError) {
-    var next: UInt64? = number
-    while let first = next { next = try scanSome(from: first, visit) }
+    try forEach(in: core.tables.rec, from: number) { number, value in
+      guard FrozenRow.isWhole(value, number) else { return true }
+      let lane = KeyDigest((value.integer(at: 16), value.integer(at: 24)))
+      let payload = value.extracting(FrozenRow.headerBytes..<value.byteCount)
+      return visit(number, lane, payload)
+    }
   }
 
-  /// Returns where to go on; nil at the end.
-  private func scanSome(
-    from first: UInt64, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
-  ) throws(NetworkError) -> UInt64? {
-    try core.read { transaction throws(StoreError) in
-      var next: UInt64?
-      var left = Self.rowsAtOnce
-      try transaction.forEach(from: RecordKey(ordered: first), in: core.tables.rec) { record in
-        guard let number = record.number else { return true }
-        if left == 0 {
-          next = number
-          return false
+  /// Goes through the rows of a table in the order of their numbers, for as long as `visit` says so.
+  private func forEach(
+    in table: Database, from number: UInt64 = 0, _ visit: (_ number: UInt64, _ value: RawSpan) -> Bool
+  ) throws(NetworkError) {
+    var next: UInt64? = number
+    while let first = next {
+      next = try core.read { transaction throws(StoreError) -> UInt64? in
+        var rest: UInt64?
+        var left = Self.rowsAtOnce
+        try transaction.forEach(from: RecordKey(ordered: first), in: table) { record in
+          guard let number = record.number else { return true }
+          if left == 0 {
+            rest = number
+            return false
+          }
+          left -= 1
+          return visit(number, record.value)
         }
-        left -= 1
-        guard FrozenRow.isWhole(record.value, number) else { return true }
-        let lane = KeyDigest((record.value.integer(at: 16), record.value.integer(at: 24)))
-        let payload = record.value.extracting(FrozenRow.headerBytes..<record.value.byteCount)
-        return visit(number, lane, payload)
+        return rest
       }
-      return next
     }
   }
 
@@ -258,33 +262,11 @@ extension FrozenStore {
   /// written are left out, and go with the next sweep.
   func endings(_ kind: Endings) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
     var endings: [(number: UInt64, ending: FrozenEnding)] = []
-    var next: UInt64? = 0
-    while let first = next {
-      let some = try someEndings(table(kind), from: first)
-      endings += some.endings
-      next = some.next
+    try forEach(in: table(kind)) { number, value in
+      if let ending = FrozenEnding(number, decoding: value) { endings.append((number, ending)) }
+      return true
     }
     return endings
-  }
-
-  /// Returns where to go on as well; nil at the end.
-  private func someEndings(
-    _ table: Database, from first: UInt64
-  ) throws(NetworkError) -> (endings: [(number: UInt64, ending: FrozenEnding)], next: UInt64?) {
-    try core.read { transaction throws(StoreError) in
-      var endings: [(number: UInt64, ending: FrozenEnding)] = []
-      var next: UInt64?
-      try transaction.forEach(from: RecordKey(ordered: first), in: table) { record in
-        guard let number = record.number else { return true }
-        if endings.count == Self.rowsAtOnce {
-          next = number
-          return false
-        }
-        if let ending = FrozenEnding(number, decoding: record.value) { endings.append((number, ending)) }
-        return true
-      }
-      return (endings, next)
-    }
   }
 
   func ending(_ kind: Endings, _ number: UInt64) throws(NetworkError) -> FrozenEnding? {
