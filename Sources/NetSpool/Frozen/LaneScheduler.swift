@@ -62,14 +62,17 @@ extension LaneScheduler {
 
   /// Puts a request back to where it stood in its lane.
   mutating func wait(_ id: FrozenID, until due: Microseconds, forNetwork: Bool = false) {
-    guard let key = laneOf[id] else { return }
-    change(key) { $0.wait(id, until: due, forNetwork: forNetwork) }
+    changeLane(of: id) { $0.wait(id, until: due, forNetwork: forNetwork) }
   }
 
   /// The lane of a poisoned one stops until it is freed.
   mutating func halt(_ key: LaneKey, by id: FrozenID) { lanes[key, default: FrozenLane()].halt(by: id) }
 
   mutating func free(_ key: LaneKey, from id: FrozenID) { change(key) { $0.free(from: id) } }
+
+  private mutating func changeLane(of id: FrozenID, _ body: (inout FrozenLane) -> Void) {
+    if let key = laneOf[id] { change(key, body) }
+  }
 
   private mutating func change(_ key: LaneKey, _ body: (inout FrozenLane) -> Void) {
     guard var lane = lanes.removeValue(forKey: key) else { return }
@@ -91,24 +94,17 @@ extension LaneScheduler {
 
 extension LaneScheduler {
   /// An answer came that does not ask for another attempt.
-  mutating func didSucceed(_ id: FrozenID) {
-    guard let key = laneOf[id] else { return }
-    change(key) { $0.breaker.didSucceed() }
-  }
+  mutating func didSucceed(_ id: FrozenID) { changeLane(of: id) { $0.breaker.didSucceed() } }
 
   /// The same, and its outcome is being written: the next of its lane may be recorded in the same commit. It stays until it
   /// is removed.
-  mutating func end(_ id: FrozenID) {
-    guard let key = laneOf[id] else { return }
-    change(key) { $0.end(id) }
-  }
+  mutating func end(_ id: FrozenID) { changeLane(of: id) { $0.end(id) } }
 
   /// True while it must not be sent: an outcome before it is not on the disk yet.
   func isAhead(_ id: FrozenID) -> Bool { laneOf[id].flatMap { lanes[$0]?.isAhead(id) } ?? false }
 
   mutating func didFail(_ id: FrozenID, at now: Microseconds, policy: FrozenPolicy, random: Double) {
-    guard let key = laneOf[id] else { return }
-    change(key) { $0.breaker.didFail(at: now, policy: policy, random: random) }
+    changeLane(of: id) { $0.breaker.didFail(at: now, policy: policy, random: random) }
   }
 
   /// Nothing is sent while there is no network.
@@ -138,8 +134,7 @@ extension LaneScheduler {
 
   /// Lets a request go that waits for the network; its lane and the others go on as they were.
   mutating func release(_ id: FrozenID, at now: Microseconds) {
-    guard let key = laneOf[id] else { return }
-    change(key) { $0.release(id, at: now) }
+    changeLane(of: id) { $0.release(id, at: now) }
   }
 
   /// Lets the requests that are here now go gently.
