@@ -27,7 +27,7 @@ enum Samples {
     request.dedupeKey = "once"
     request.userInfo = [1, 2, 3]
     let record = FrozenRecord(
-      request, facts: FrozenFacts(at: now, lifetime: .day), lastError: .connectFailed)
+      request: request, facts: FrozenFacts(at: now, lifetime: .day), lastError: .connectFailed)
     var sent = record
     _ = sent.handle(.launched(epoch: 2), at: now, policy: .standard, random: 0.5)
     let payload = sent.encode(at: now)

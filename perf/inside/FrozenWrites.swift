@@ -71,9 +71,9 @@ private struct FrozenWrites: Sendable {
       method: .post, url: "http://127.0.0.1/", key: IdempotencyKey(), lane: "lane")
     request.bodyBytes = bodyBytes
     let facts = FrozenFacts(at: now, lifetime: 7 * .day)
-    let least = FrozenRecord(request, facts: facts).encode(at: now).count
+    let least = FrozenRecord(request: request, facts: facts).encode(at: now).count
     request.userInfo = [UInt8](repeating: 1, count: max(0, bytes - least))
-    return FrozenRecord(request, facts: facts).encode(at: now)
+    return FrozenRecord(request: request, facts: facts).encode(at: now)
   }
 
   /// Hands over so many at once, which are on the disk before the next.

@@ -43,7 +43,8 @@ extension FrozenRecord {
       let error = texts.nextString(), texts.isAtEnd
     else { return nil }
     self.init(
-      request, facts: facts, lastError: NetworkError.Code.Word(rawValue: error).map { NetworkError.Code($0) })
+      request: request, facts: facts,
+      lastError: NetworkError.Code.Word(rawValue: error).map { NetworkError.Code($0) })
   }
 }
 

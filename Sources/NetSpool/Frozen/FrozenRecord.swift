@@ -1,15 +1,9 @@
 /// A frozen request: what is to be sent, and how far it has come. `handle` is its state machine.
 struct FrozenRecord: Sendable, Hashable {
-  var facts: FrozenFacts
   let request: FrozenRequest
+  var facts: FrozenFacts
   /// Why the last attempt failed.
   var lastError: NetworkError.Code?
-
-  init(_ request: FrozenRequest, facts: FrozenFacts, lastError: NetworkError.Code? = nil) {
-    self.request = request
-    self.facts = facts
-    self.lastError = lastError
-  }
 
   var state: FrozenFacts.State { facts.state }
 

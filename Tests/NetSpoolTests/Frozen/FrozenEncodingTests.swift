@@ -30,7 +30,7 @@ struct FrozenEncodingTests {
     facts.firstSend = FrozenFacts.Mark(wall: now.wall - 5, age: 12)
     facts.notBeforeWall = now.wall + 500
     facts.lastStatus = 503
-    return FrozenRecord(request, facts: facts, lastError: .timedOut)
+    return FrozenRecord(request: request, facts: facts, lastError: .timedOut)
   }
 
   @Test func `a record comes back as it was`() throws {

@@ -19,7 +19,7 @@ extension FrozenRecord {
     if !keyed { request.keyField = "" }
     var facts = FrozenFacts(at: now, lifetime: 7 * .day)
     facts.flags = flags
-    return FrozenRecord(request, facts: facts)
+    return FrozenRecord(request: request, facts: facts)
   }
 
   /// After a number of attempts that were answered with 503, the last of them on its way.

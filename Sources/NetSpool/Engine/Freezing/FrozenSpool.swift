@@ -178,7 +178,7 @@ extension FrozenSpool {
     if !options.isOrdered { facts.flags.insert(.isUnordered) }
     if options.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
     let lane = laneKey(request.lane)
-    let payload = FrozenRecord(request, facts: facts).encode(at: now)
+    let payload = FrozenRecord(request: request, facts: facts).encode(at: now)
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
       payload: payload)
