@@ -85,6 +85,14 @@ struct MetaPage {
   }
 }
 
+/// The size of a tree, as its root states it or as a walk through it counts.
+struct TreeSize: Equatable {
+  var branchPages: UInt64 = 0
+  var leafPages: UInt64 = 0
+  var overflowPages: UInt64 = 0
+  var records: UInt64 = 0
+}
+
 /// The root of a tree and its size (mdb.c, `struct MDB_db`, 48 bytes).
 struct TreeRoot: Equatable {
   static let bytes = 48
@@ -93,19 +101,15 @@ struct TreeRoot: Equatable {
 
   let flags: UInt16
   let depth: Int
-  let branchPages: UInt64
-  let leafPages: UInt64
-  let overflowPages: UInt64
-  let records: UInt64
+  let size: TreeSize
   let root: UInt64
 
   init(_ bytes: RawSpan, at offset: Int) {
     flags = bytes.integer(at: offset + 4)
     depth = Int(bytes.integer(at: offset + 6, as: UInt16.self))
-    branchPages = bytes.integer(at: offset + 8)
-    leafPages = bytes.integer(at: offset + 16)
-    overflowPages = bytes.integer(at: offset + 24)
-    records = bytes.integer(at: offset + 32)
+    size = TreeSize(
+      branchPages: bytes.integer(at: offset + 8), leafPages: bytes.integer(at: offset + 16),
+      overflowPages: bytes.integer(at: offset + 24), records: bytes.integer(at: offset + 32))
     root = bytes.integer(at: offset + 40)
   }
 

@@ -67,7 +67,7 @@ extension TreeSalvage {
     trees.reduce(0) { missing, tree in
       if tree.root == TreeRoot.none { return missing }
       let there = records(on: tree.root, levels: tree.depth, hasIntegerKeys: tree.hasIntegerKeys)
-      return missing + (tree.records > there ? tree.records - there : there - tree.records)
+      return missing + (max(tree.size.records, there) - min(tree.size.records, there))
     }
   }
 

@@ -31,54 +31,40 @@ final class TreeWalk {
 
   enum Tree { case main, named, freePages }
 
-  /// What a walk through one tree has counted.
-  private struct Counts {
-    var branchPages: UInt64 = 0
-    var leafPages: UInt64 = 0
-    var overflowPages: UInt64 = 0
-    var records: UInt64 = 0
-  }
-
   private func check(_ root: TreeRoot, as tree: Tree) throws(TreeDamage) {
     guard root.depth <= Self.depthMax else { throw TreeDamage("tree depth") }
-    var counts = Counts()
-    if root.root == TreeRoot.none {
-      guard root.depth == 0 else { throw TreeDamage("tree root") }
-    } else {
-      guard root.depth > 0 else { throw TreeDamage("tree root") }
-      try visit(root.root, levelsBelow: root.depth - 1, root, tree, &counts)
-    }
-    guard counts.records == root.records, counts.branchPages == root.branchPages,
-      counts.leafPages == root.leafPages, counts.overflowPages == root.overflowPages
-    else { throw TreeDamage("tree size") }
+    guard (root.root == TreeRoot.none) == (root.depth == 0) else { throw TreeDamage("tree root") }
+    var size = TreeSize()
+    if root.depth > 0 { try visit(root.root, levelsBelow: root.depth - 1, root, tree, &size) }
+    guard size == root.size else { throw TreeDamage("tree size") }
   }
 
   private func visit(
-    _ number: UInt64, levelsBelow: Int, _ root: TreeRoot, _ tree: Tree, _ counts: inout Counts
+    _ number: UInt64, levelsBelow: Int, _ root: TreeRoot, _ tree: Tree, _ size: inout TreeSize
   ) throws(TreeDamage) {
     try claimInFile(number, pages: 1)
     let page = try load(number, level: root.depth - levelsBelow + (tree == .named ? Self.depthMax : 0))
     let kind: TreePage.Kind = levelsBelow > 0 ? .branch : .leaf
     let checked = try TreePage(page, number: number, kind: kind, hasIntegerKeys: root.hasIntegerKeys, &nodes)
     if kind == .branch {
-      counts.branchPages += 1
+      size.branchPages += 1
       for child in checked.children(in: page) {
-        try visit(child, levelsBelow: levelsBelow - 1, root, tree, &counts)
+        try visit(child, levelsBelow: levelsBelow - 1, root, tree, &size)
       }
     } else {
-      counts.leafPages += 1
-      counts.records += UInt64(checked.offsets.count)
-      for node in checked.leafNodes(in: page) { try visit(node, of: page, tree, &counts) }
+      size.leafPages += 1
+      size.records += UInt64(checked.offsets.count)
+      for node in checked.leafNodes(in: page) { try visit(node, of: page, tree, &size) }
     }
   }
 
   private func visit(
-    _ node: TreeNode, of page: [UInt8], _ tree: Tree, _ counts: inout Counts
+    _ node: TreeNode, of page: [UInt8], _ tree: Tree, _ size: inout TreeSize
   ) throws(TreeDamage) {
     if node.isLarge {
       let pages = LargeValue.pages(forBytes: node.valueBytes, pageBytes: pageBytes)
       try claimInFile(node.largePage, pages: UInt64(pages))
-      counts.overflowPages += UInt64(pages)
+      size.overflowPages += UInt64(pages)
     }
     if node.isTree {
       guard tree == .main, node.valueBytes == TreeRoot.bytes else { throw TreeDamage("tree record") }
