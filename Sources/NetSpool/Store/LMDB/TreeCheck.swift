@@ -154,6 +154,16 @@ final class PageFile {
     return newest
   }
 
+  /// The value of a leaf's node, which stands in its page or on pages of its own; nil when the file ends before.
+  func value(of node: TreeNode, in page: [UInt8]) -> [UInt8]? {
+    guard node.isLarge else { return Array(page[node.valueOffset..<node.valueOffset + node.valueBytes]) }
+    // No file has more: memory for what only damage says is not asked for.
+    guard node.largePage < 1 << 40, node.valueBytes < 1 << 31 else { return nil }
+    var value = [UInt8](repeating: 0, count: node.valueBytes)
+    let offset = Int64(node.largePage) * Int64(MetaPage.pageBytes) + Int64(LargeValue.headerBytes)
+    return read(into: &value, at: offset) ? value : nil
+  }
+
   /// The number of its whole pages. What LMDB counts may be more, by free pages that it never wrote.
   func pageCount() throws(TreeDamage) -> UInt64 {
     guard let bytes = (try? FileStatus(of: data))?.bytes else { throw TreeDamage("file too short") }

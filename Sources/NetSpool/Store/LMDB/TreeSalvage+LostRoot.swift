@@ -50,9 +50,8 @@ extension TreeSalvage {
     guard let leaf = leaf(page, number, hasIntegerKeys: true), let last = leaf.last else { return nil }
     var free: Set<UInt64> = []
     for node in leaf {
-      let start = node.valueOffset
-      let list = node.isLarge ? loadLarge(node) : Array(page[start..<start + node.valueBytes])
-      guard !node.isTree, let list, list.count >= 8, list.count % 8 == 0 else { return nil }
+      guard !node.isTree, let list = file.value(of: node, in: page), list.count >= 8, list.count % 8 == 0
+      else { return nil }
       let numbers = stride(from: 0, to: list.count, by: 8).map {
         list.rawBytes.integer(at: $0, as: UInt64.self)
       }

@@ -2,7 +2,7 @@
 /// leads anywhere, or at the main tree that is found without (`lostRoot`), and goes into every page from
 /// there that is what LMDB would have written: what a newer commit has replaced is not met.
 final class TreeSalvage {
-  private let file: PageFile
+  let file: PageFile
   private var met: Set<UInt64> = []
   /// Memory to work in.
   private var nodes: NodeTable
@@ -59,10 +59,7 @@ final class TreeSalvage {
       let name = String(decoding: page[keyOffset..<keyOffset + node.keyBytes], as: UTF8.self)
       return walk(root.root, levels: root.depth, tree: name, visit)
     }
-    guard node.isLarge else {
-      return visit(tree, key, bytes.extracting(node.valueOffset..<node.valueOffset + node.valueBytes))
-    }
-    if let value = loadLarge(node) { visit(tree, key, value.rawBytes) }
+    if let value = file.value(of: node, in: page) { visit(tree, key, value.rawBytes) }
   }
 
   /// A page that is what LMDB would have written; nil for any other.
@@ -78,12 +75,5 @@ final class TreeSalvage {
     guard number < 1 << 40 else { return nil }
     var page = [UInt8](repeating: 0, count: pageBytes)
     return file.read(into: &page, at: Int64(number) * Int64(pageBytes)) ? page : nil
-  }
-
-  func loadLarge(_ node: TreeNode) -> [UInt8]? {
-    guard node.largePage < 1 << 40, node.valueBytes < 1 << 31 else { return nil }
-    var value = [UInt8](repeating: 0, count: node.valueBytes)
-    let offset = Int64(node.largePage) * Int64(pageBytes) + Int64(LargeValue.headerBytes)
-    return file.read(into: &value, at: offset) ? value : nil
   }
 }

@@ -77,8 +77,7 @@ final class TreeWalk {
 
   /// A list of free pages: their count, then their numbers, falling.
   private func checkFreeList(_ node: TreeNode, of page: [UInt8]) throws(TreeDamage) {
-    let list =
-      try node.isLarge ? loadLarge(node) : Array(page[node.valueOffset..<node.valueOffset + node.valueBytes])
+    guard let list = file.value(of: node, in: page) else { throw TreeDamage("file too short") }
     guard list.count >= 8, list.count % 8 == 0 else { throw TreeDamage("free list") }
     let bytes = list.rawBytes
     guard bytes.integer(at: 0, as: UInt64.self) == UInt64(list.count / 8 - 1) else {
@@ -91,13 +90,6 @@ final class TreeWalk {
       try claim(number, pages: 1)
       previous = number
     }
-  }
-
-  private func loadLarge(_ node: TreeNode) throws(TreeDamage) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: node.valueBytes)
-    let offset = Int64(node.largePage) * Int64(pageBytes) + Int64(LargeValue.headerBytes)
-    guard file.read(into: &bytes, at: offset) else { throw TreeDamage("file too short") }
-    return bytes
   }
 
   private func load(_ number: UInt64, level: Int) throws(TreeDamage) -> [UInt8] {
