@@ -14,8 +14,8 @@ struct RouteBook {
   private var routes: [Target: Route] = [:]
   /// Longest first.
   private var prefixes: [(prefix: String, route: Route)] = []
-  private var pathQueues: [String: AnswerQueue] = [:]
-  private var queue = AnswerQueue()
+  private var pathQueues: [String: ArraySlice<Answer>] = [:]
+  private var queue: ArraySlice<Answer> = []
   private var heads: [String: @Sendable (RecordedRequest) -> Answer?] = [:]
   var fallback = Route.fixed(.text("no answer is scripted for this path\n", status: 404))
 
@@ -35,14 +35,14 @@ struct RouteBook {
   }
 
   mutating func enqueue(_ answers: [Answer], path: String?) {
-    if let path { pathQueues[path, default: AnswerQueue()].append(answers) } else { queue.append(answers) }
+    if let path { pathQueues[path, default: []] += answers } else { queue += answers }
   }
 
   /// Takes the answer of a whole request.
   mutating func take(_ path: String, _ method: String) -> Route {
-    if let answer = pathQueues[path]?.take() { return .fixed(answer) }
+    if let answer = pathQueues[path]?.popFirst() { return .fixed(answer) }
     if let route = route(path, method) { return route }
-    if let answer = queue.take() { return .fixed(answer) }
+    if let answer = queue.popFirst() { return .fixed(answer) }
     return fallback
   }
 
@@ -60,7 +60,7 @@ struct RouteBook {
   /// Takes the first of the queue when it is meant for a connection and not for a request.
   mutating func takeForAccept() -> FaultAction? {
     guard let fault = queue.first?.faults.first(where: { $0.point == .accept }) else { return nil }
-    _ = queue.take()
+    _ = queue.popFirst()
     return fault.action
   }
 
@@ -72,26 +72,6 @@ struct RouteBook {
   private func route(_ path: String, _ method: String) -> Route? {
     routes[Target(path: path, method: method)] ?? routes[Target(path: path, method: nil)]
       ?? prefixes.first { path.hasPrefix($0.prefix) }?.route
-  }
-}
-
-/// Answers in line.
-struct AnswerQueue {
-  private var answers: [Answer] = []
-  private var next = 0
-
-  var first: Answer? { next < answers.count ? answers[next] : nil }
-
-  mutating func append(_ more: [Answer]) { answers.append(contentsOf: more) }
-
-  mutating func take() -> Answer? {
-    guard let answer = first else { return nil }
-    next += 1
-    if next == answers.count {
-      answers.removeAll(keepingCapacity: true)
-      next = 0
-    }
-    return answer
   }
 }
 
