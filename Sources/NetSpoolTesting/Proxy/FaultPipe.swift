@@ -23,9 +23,7 @@ struct FaultPipe {
   var mix: ToxicMix
   private let began: ContinuousClock.Instant
   private var dice: SeededDice
-  /// Pieces before `first` are sent already.
-  private var pieces: [Piece] = []
-  private var first = 0
+  private var pieces: ArraySlice<Piece> = []
   private var keptBytes = 0
   private var passedBytes = 0
   private var opensAt: ContinuousClock.Instant?
@@ -44,7 +42,7 @@ struct FaultPipe {
 
   mutating func take(_ bytes: [UInt8], _ now: ContinuousClock.Instant) {
     // Never before the piece ahead of it: jitter may delay bytes, TCP does not reorder them.
-    let due = max(now + mix.latency(&dice), first < pieces.count ? pieces[pieces.count - 1].due : now)
+    let due = max(now + mix.latency(&dice), pieces.last?.due ?? now)
     pieces.append(Piece(bytes: bytes, due: due))
     keptBytes += bytes.count
   }
@@ -67,8 +65,7 @@ struct FaultPipe {
   }
 
   private mutating func flow(_ now: ContinuousClock.Instant) -> Action {
-    guard first < pieces.count else { return flowEnd(now) }
-    let piece = pieces[first]
+    guard let piece = pieces.first else { return flowEnd(now) }
     if piece.due > now { return .wait(piece.due) }
     if let opensAt, opensAt > now { return .wait(opensAt) }
     let most = [mix.limit, mix.resetsAtByte].compactMap(\.self).min().map { $0 - passedBytes } ?? .max
@@ -87,20 +84,14 @@ struct FaultPipe {
   mutating func didWrite(_ count: Int, _ now: ContinuousClock.Instant) {
     passedBytes += count
     keptBytes -= count
+    let first = pieces.startIndex
     pieces[first].sent += count
-    if pieces[first].sent == pieces[first].bytes.count { dropFirst() }
+    if pieces[first].sent == pieces[first].bytes.count { pieces.removeFirst() }
     let pause = mix.pause(after: count)
     guard pause > .zero else { return }
     // From when it was due, unless that is long ago: else each turn of the loop would slow the pace a little.
     let base = opensAt.map { now - $0 < .milliseconds(20) ? $0 : now } ?? now
     opensAt = base + pause
-  }
-
-  private mutating func dropFirst() {
-    first += 1
-    guard first == pieces.count || first >= 1_024 else { return }
-    pieces.removeFirst(first)
-    first = 0
   }
 }
 
