@@ -105,7 +105,7 @@ public struct Answer: Sendable {
 extension Answer {
   /// Adds a header field. The first `Content-Type` takes the place of the one that `text`, `json` and the like have set.
   public func header(_ name: String, _ value: String) -> Answer {
-    changed {
+    changed(self) {
       if $0.impliesType, equalsWithoutCase(name.utf8, "Content-Type".utf8) {
         $0.headers.removeAll { equalsWithoutCase($0.name.utf8, name.utf8) }
         $0.impliesType = false
@@ -115,13 +115,13 @@ extension Answer {
   }
 
   /// Sets the reason phrase.
-  public func reason(_ reason: String) -> Answer { changed { $0.reason = reason } }
+  public func reason(_ reason: String) -> Answer { changed(self) { $0.reason = reason } }
 
   /// Sets the framing of the body.
-  public func framed(_ framing: AnswerFraming) -> Answer { changed { $0.framing = framing } }
+  public func framed(_ framing: AnswerFraming) -> Answer { changed(self) { $0.framing = framing } }
 
   /// Begun only after this time.
-  public func delay(_ time: Duration) -> Answer { changed { $0.delay = time } }
+  public func delay(_ time: Duration) -> Answer { changed(self) { $0.delay = time } }
 
   /// Sent at this many bytes a second.
   public func throttle(_ bytesPerSecond: Int) -> Answer { paced(.bytesPerSecond(bytesPerSecond)) }
@@ -133,7 +133,7 @@ extension Answer {
 
   /// Sent at this pace, or only its body.
   public func paced(_ pace: Pace, bodyOnly: Bool = false) -> Answer {
-    changed {
+    changed(self) {
       $0.pace = pace
       $0.pacesBodyOnly = bodyOnly
     }
@@ -150,20 +150,21 @@ extension Answer {
 
   /// Adds a fault at this place. Several may be given.
   public func fault(_ action: FaultAction, at point: FaultPoint) -> Answer {
-    changed { $0.faults.append(Fault(action, at: point)) }
+    changed(self) { $0.faults.append(Fault(action, at: point)) }
   }
 
   /// Sent as soon as the request's head is there, whatever is still to come of its body.
-  public func early() -> Answer { changed { $0.isEarly = true } }
+  public func early() -> Answer { changed(self) { $0.isEarly = true } }
 
   /// Adds `Connection: close`, and closes behind the answer.
-  public func closing() -> Answer { changed { $0.closesConnection = true } }
+  public func closing() -> Answer { changed(self) { $0.closesConnection = true } }
+}
 
-  private func changed(_ change: (inout Answer) -> Void) -> Answer {
-    var copy = self
-    change(&copy)
-    return copy
-  }
+/// A copy of a value, changed.
+func changed<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
+  var copy = value
+  change(&copy)
+  return copy
 }
 
 extension Answer {

@@ -63,28 +63,18 @@ public struct HostileBehaviour: Sendable, CustomStringConvertible {
     HostileBehaviour(name, summary) { _ in answer }
   }
 
-  func of(_ group: Group) -> HostileBehaviour {
-    var copy = self
-    copy.group = group
-    return copy
-  }
+  func of(_ group: Group) -> HostileBehaviour { changed(self) { $0.group = group } }
 
-  func endless() -> HostileBehaviour {
-    var copy = self
-    copy.isEndless = true
-    return copy
-  }
+  func endless() -> HostileBehaviour { changed(self) { $0.isEndless = true } }
 
   func asked(_ method: String, _ headers: KeyValuePairs<String, String> = [:]) -> HostileBehaviour {
-    var copy = self
-    copy.method = method
-    copy.requestHeaders = headers.map { HeaderField($0.key, $0.value) }
-    return copy
+    changed(self) {
+      $0.method = method
+      $0.requestHeaders = headers.map { HeaderField($0.key, $0.value) }
+    }
   }
 
   func atHead(_ closure: @escaping @Sendable (RecordedRequest) -> Answer?) -> HostileBehaviour {
-    var copy = self
-    copy.headAnswer = closure
-    return copy
+    changed(self) { $0.headAnswer = closure }
   }
 }

@@ -51,11 +51,7 @@ public struct Toxic: Sendable, Hashable, CustomStringConvertible {
   public static func limitData(bytes: Int) -> Toxic { Toxic(kind: .limitData(bytes: max(bytes, 0))) }
 
   /// The same for so many of a hundred connections only. Which ones, the proxy's seed says.
-  public func hitting(percent: Int) -> Toxic {
-    var copy = self
-    copy.percent = percent
-    return copy
-  }
+  public func hitting(percent: Int) -> Toxic { changed(self) { $0.percent = percent } }
 
   /// The toxic in a few words, for the names of tests.
   public var description: String { percent == 100 ? "\(kind)" : "\(kind) at \(percent) %" }
