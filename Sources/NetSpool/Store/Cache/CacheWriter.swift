@@ -305,10 +305,9 @@ extension CacheWriter {
 
   /// Takes an entry out with all that belongs to it.
   mutating func remove(_ key: KeyDigest, _ transaction: inout WriteTransaction) throws(StoreError) {
-    let stored = try stored(key, transaction)
-    if case .nothing = stored { return }
+    guard let stored = try stored(key, transaction) else { return }
     try transaction.remove(at: key.recordKey, in: databases.entries)
-    guard case .entry(let facts) = stored else { return foundDamage() }
+    guard let facts = stored else { return foundDamage() }
     let use = RecordKey(ordered: UInt64(facts.namespace), facts.recency)
     try transaction.remove(at: use, in: databases.recency)
     count(facts.namespace, entries: -1, bytes: -facts.weight(pageBytes: environment.pageBytes))
@@ -322,17 +321,12 @@ extension CacheWriter {
     if removal != .removed { foundDamage() }
   }
 
-  private enum Stored {
-    case nothing, damaged
-    case entry(EntryFacts)
-  }
-
+  /// Nil: nothing is there; nil inside: it is damaged.
   private func stored(
     _ key: KeyDigest, _ transaction: borrowing WriteTransaction
-  ) throws(StoreError) -> Stored {
-    guard let value = try transaction.value(at: key.recordKey, in: databases.entries) else { return .nothing }
-    guard let entry = EntryRecord(value, key: key) else { return .damaged }
-    return .entry(entry.facts)
+  ) throws(StoreError) -> EntryFacts?? {
+    guard let value = try transaction.value(at: key.recordKey, in: databases.entries) else { return .none }
+    return .some(EntryRecord(value, key: key)?.facts)
   }
 
   /// What cannot be taken out properly stays behind as dead weight, so the next start begins afresh.
