@@ -138,10 +138,7 @@ struct AnswerReader {
     var fields: [HeaderField] = []
     for line in lines.dropFirst() {
       guard let field = try? scanner.field(line.last == 0x0d ? line.dropLast() : line) else { return nil }
-      fields.append(
-        HeaderField(
-          String(decoding: head[field.name].map(lowercased), as: UTF8.self),
-          String(decoding: head[field.value], as: UTF8.self)))
+      fields.append(changed(HeaderField(field, of: head)) { $0.name = $0.name.lowercased() })
     }
     return (status, fields)
   }
