@@ -9,7 +9,6 @@ struct BodyReader {
 
   init(_ framing: RequestFraming) {
     switch framing {
-    case .none: break
     case .length(let length): remaining = length
     case .chunked: chunked = ChunkedReader()
     case .untilEnd: (remaining, waitsForEnd) = (.max, true)

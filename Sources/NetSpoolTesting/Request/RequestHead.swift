@@ -37,7 +37,7 @@ struct RequestHead: Sendable {
     self.method = method
     self.target = target
     version = .http2
-    framing = hasBody ? .untilEnd : .none
+    framing = hasBody ? .untilEnd : .length(0)
     keepsAlive = true
     expectsContinue = fields.first("expect").map { equalsWithoutCase($0.utf8, "100-continue".utf8) } ?? false
     var bytes = Array("\(method) \(target) \(version.rawValue)\r\n".utf8)
@@ -73,7 +73,6 @@ extension HeaderField {
 
 /// The end of the request's body (RFC 9112 section 6).
 enum RequestFraming: Sendable, Equatable {
-  case none
   case length(Int)
   case chunked
   /// The end that HTTP/2 marks.
@@ -178,8 +177,7 @@ struct FieldRules {
     guard isHTTP10 || hostCount == 1 else { throw RequestFault("\(hostCount) Host fields") }
     if isChunked, length != nil { throw RequestFault("Content-Length and Transfer-Encoding") }
     if isChunked, isHTTP10 { throw RequestFault("Transfer-Encoding in HTTP/1.0") }
-    if isChunked { return .chunked }
-    return length.map { $0 == 0 ? .none : .length($0) } ?? .none
+    return isChunked ? .chunked : .length(length ?? 0)
   }
 
   private mutating func seeConnection(_ value: ArraySlice<UInt8>) {
