@@ -10,7 +10,7 @@ internal import Synchronization
 final class FrozenStore: Sendable {
   let core: FrozenStoreCore
   /// Held while the disk is waited for.
-  private let committer: Mutex<FrozenCommitter>
+  private let writer: Mutex<FrozenWriter>
   /// Counts the openings of this store.
   let epoch: UInt32
   /// Requests that were damaged when the store was opened: dead letters now.
@@ -21,7 +21,7 @@ final class FrozenStore: Sendable {
 
   private init(_ core: FrozenStoreCore, _ report: FrozenRecovery.Report, _ salvaged: FrozenSalvage.Report) {
     self.core = core
-    committer = Mutex(FrozenCommitter(core, report.meta))
+    writer = Mutex(FrozenWriter(core, report.meta))
     self.salvaged = salvaged
     epoch = report.meta.epoch
     damaged = report.damaged
@@ -105,7 +105,7 @@ extension FrozenStore {
   /// Waits for a commit that is under way, and closes. Idempotent.
   func close() {
     guard isOpen.exchange(false, ordering: .acquiringAndReleasing), core.environment.isOurs else { return }
-    committer.withLock { _ in core.endReading() }
+    writer.withLock { _ in core.endReading() }
     Self.leave(core.environment)
   }
 }
@@ -123,11 +123,11 @@ extension FrozenStore {
   /// What ends a request does not fail for a full disk: it has no answer, and is to be written again once there is room.
   func commit(_ changes: [FrozenChange]) -> [FrozenAnswer?] {
     guard core.environment.isOurs else { return changes.map { _ in .failure(NetworkError(.usedAfterFork)) } }
-    return committer.withLock { committer in
+    return writer.withLock { writer in
       guard isOpen.load(ordering: .acquiring) else {
         return changes.map { _ in .failure(NetworkError(.engineClosed)) }
       }
-      return committer.commit(changes)
+      return writer.commit(changes)
     }
   }
 }

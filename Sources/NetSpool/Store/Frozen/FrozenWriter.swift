@@ -1,41 +1,91 @@
-/// Makes changes to the tables, as many as are given in one transaction. One thread at a time.
+internal import Synchronization
+
+/// Makes changes to the tables, as many as are given in one transaction, on the thread that asks for it, and says what
+/// becomes of each when the disk refuses. One thread at a time.
 struct FrozenWriter: ~Copyable {
-  let environment: Environment
+  let core: FrozenStoreCore
   let tables: FrozenTables
-  let settings: FrozenStoreSettings
   /// As it was at the last commit.
-  private(set) var meta: FrozenMeta
+  private var meta: FrozenMeta
   /// As it will be at the next one.
   var nextMeta = FrozenMeta()
   /// Bytes that may be accepted before it must be counted again how many are in use.
   var room = 0
-  /// As the last transaction left them; they count once it is committed.
-  private(set) var records = 0
-  private(set) var usedBytes = 0
+
+  init(_ core: FrozenStoreCore, _ meta: FrozenMeta) {
+    (self.core, self.meta) = (core, meta)
+    tables = core.tables
+  }
 
   /// The number of bytes from which nothing is accepted; the rest is for outcomes, which need room before they give
   /// it back.
-  var acceptedBytesMax: Int { settings.bytesMax / 100 * 85 }
+  var acceptedBytesMax: Int { core.settings.bytesMax / 100 * 85 }
+
+  /// Writes all in one commit, and one by one where that fails. Nil for those that the disk will take once it has room.
+  mutating func commit(_ changes: [FrozenChange]) -> [FrozenAnswer?] {
+    if let failure = core.shared.withLock({ $0.failure }) { return changes.map { _ in .failure(failure) } }
+    do throws(StoreError) {
+      return try write(changes)
+    } catch {
+      let trouble = FrozenTrouble(error, freeBytes: core.environment.freeDiskBytes)
+      if trouble == .broken { return fail(changes, error) }
+      if changes.count == 1 { return [meet(trouble, error, changes[0])] }
+      // One that is too large must not take the others with it.
+      var answers: [FrozenAnswer?] = []
+      for change in changes { answers += commit([change]) }
+      return answers
+    }
+  }
+
+  private mutating func meet(
+    _ trouble: FrozenTrouble, _ error: StoreError, _ change: FrozenChange
+  ) -> FrozenAnswer? {
+    if trouble == .mapFull, change.isAcceptance {
+      return .failure(NetworkError(.queueFull, cause: .frozenBytes, underlying: error.underlying))
+    }
+    if trouble == .mapFull, core.growMap() {
+      core.shared.withLock { $0.statistics.growths += 1 }
+      return commit([change])[0]
+    }
+    guard change.mayFail else { return nil }
+    let free = core.environment.freeDiskBytes.map { "\($0) bytes free" }
+    return .failure(error.failure(.storageFull, reason: free))
+  }
+
+  private func fail(_ changes: [FrozenChange], _ error: StoreError) -> [FrozenAnswer?] {
+    if error.isDamage { core.environment.directory.markSuspect() }
+    let failure = error.failure(.storeFailed, reason: "commit")
+    core.shared.withLock { $0.failure = failure }
+    return changes.map { _ in .failure(failure) }
+  }
 
   /// Writes all changes in one transaction. What it throws has changed nothing; a change that is refused alone
   /// has its failure for a result, and the others are written.
-  mutating func write(_ changes: [FrozenChange]) throws(StoreError) -> [FrozenAnswer] {
-    settings.onDisk?()
+  private mutating func write(_ changes: [FrozenChange]) throws(StoreError) -> [FrozenAnswer] {
+    core.settings.onDisk?()
     nextMeta = meta
     room = 0
-    var transaction = try WriteTransaction(environment)
+    var transaction = try WriteTransaction(core.environment)
     var results: [FrozenAnswer] = []
     results.reserveCapacity(changes.count)
     for change in changes { results.append(try apply(change, &transaction)) }
     if nextMeta != meta {
       try transaction.put(nextMeta.encode().rawBytes, at: RecordKey(ordered: 0), in: tables.meta)
     }
-    records = try transaction.size(of: tables.rec).records
-    usedBytes = try tables.usedPages(transaction) * environment.pageBytes
+    let records = try transaction.size(of: tables.rec).records
+    let bytes = try tables.usedPages(transaction) * core.environment.pageBytes
     for case let place? in changes.map({ $0.failpoints.before }) { Failpoint.pass(place) }
     try transaction.commit()
     for case let place? in changes.map({ $0.failpoints.after }) { Failpoint.pass(place) }
     meta = nextMeta
+    let dropped = Int(clamping: meta.dropped)
+    core.shared.withLock { shared in
+      shared.statistics.records = records
+      shared.statistics.bytes = bytes
+      shared.statistics.dropped = dropped
+      shared.statistics.commits += 1
+      shared.statistics.changes += changes.count
+    }
     return results
   }
 
@@ -96,11 +146,11 @@ extension FrozenWriter {
     in table: Database, _ nowWall: Int64, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> [UInt64] {
     var worn: [UInt64] = []
-    var tooMany = max(0, try transaction.size(of: table).records - settings.keptRowsMax)
+    var tooMany = max(0, try transaction.size(of: table).records - core.settings.keptRowsMax)
     try transaction.forEach(in: table) { record in
       guard let number = record.number else { return true }
       let ending = FrozenEnding(number, decoding: record.value)
-      let isOld = ending.map { nowWall - $0.endedWall > settings.keptMax } ?? true
+      let isOld = ending.map { nowWall - $0.endedWall > core.settings.keptMax } ?? true
       if isOld || tooMany > 0 { worn.append(number) }
       tooMany -= 1
       return worn.count < Self.sweepMax
