@@ -20,26 +20,26 @@ struct EnvironmentInspection {
     guard found.isRegular else { throw EnvironmentDirectory.refusal("notAFile") }
     let data = try directory.openData()
     let status = try? FileStatus(of: data)
-    let check = TreeCheck(data)
-    guard let stamp = directory.readStamp() else { return try inspectUnstamped(check) }
+    let file = PageFile(data)
+    guard let stamp = directory.readStamp() else { return try inspectUnstamped(file) }
     if stamp.layout > settings.layout { throw EnvironmentDirectory.refusal("newerSchema") }
-    return try inspect(check, status, stamp)
+    return try inspect(file, status, stamp)
   }
 
   /// True if an empty file was once more than that: one that was just being made says nothing.
   private var isCutToNothing: Bool { !settings.isDisposable && directory.readStamp()?.state != .opening }
 
   /// Judges a file of another program's, or one whose stamp is gone: what was left undone is unknown.
-  private func inspectUnstamped(_ check: borrowing TreeCheck) throws(NetworkError) -> Verdict {
-    try refuseOtherVersions(check)
-    guard let why = settings.isDisposable ? "no stamp" : check.damage() else {
+  private func inspectUnstamped(_ file: PageFile) throws(NetworkError) -> Verdict {
+    try refuseOtherVersions(file)
+    guard let why = settings.isDisposable ? "no stamp" : file.damage() else {
       return Verdict(finding: .whole, layout: settings.layout)
     }
     return Verdict(finding: .damaged(movedTo: "", why: why), layout: settings.layout)
   }
 
   private func inspect(
-    _ check: borrowing TreeCheck, _ status: FileStatus?, _ stamp: EnvironmentStamp
+    _ file: PageFile, _ status: FileStatus?, _ stamp: EnvironmentStamp
   ) throws(NetworkError) -> Verdict {
     let broken = stamp.state == .opening ? stamp.brokenOpenings : 0
     var verdict = Verdict(finding: .whole, layout: stamp.layout, brokenOpenings: broken + 1)
@@ -47,8 +47,8 @@ struct EnvironmentInspection {
       verdict.finding = .outdated
       return verdict
     }
-    try refuseOtherVersions(check)
-    if let why = distrust(stamp, broken: broken) ?? damage(check, status, stamp) {
+    try refuseOtherVersions(file)
+    if let why = distrust(stamp, broken: broken) ?? damage(file, status, stamp) {
       verdict.finding = .damaged(movedTo: "", why: why)
     }
     return verdict
@@ -71,15 +71,13 @@ struct EnvironmentInspection {
   private static let brokenMax: UInt16 = 15
 
   /// A file that no process touched since it was left in order needs no walk through its pages.
-  private func damage(
-    _ check: borrowing TreeCheck, _ status: FileStatus?, _ stamp: EnvironmentStamp
-  ) -> String? {
+  private func damage(_ file: PageFile, _ status: FileStatus?, _ stamp: EnvironmentStamp) -> String? {
     let isUntouched =
       stamp.state == .orderly && status?.bytes == stamp.dataBytes && status?.modified == stamp.dataModified
-    return check.damage(ofMetaPagesOnly: isUntouched)
+    return file.damage(ofMetaPagesOnly: isUntouched)
   }
 
-  private func refuseOtherVersions(_ check: borrowing TreeCheck) throws(NetworkError) {
-    if let reason = check.otherVersion() { throw EnvironmentDirectory.refusal(reason) }
+  private func refuseOtherVersions(_ file: PageFile) throws(NetworkError) {
+    if let reason = file.otherVersion() { throw EnvironmentDirectory.refusal(reason) }
   }
 }

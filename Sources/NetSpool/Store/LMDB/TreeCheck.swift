@@ -20,16 +20,12 @@ struct TreeDamage: Error, Equatable {
 }
 
 /// Checks the pages of a closed environment.
-struct TreeCheck: ~Copyable {
-  private let file: PageFile
-
-  init(_ data: consuming FileDescriptor) { file = PageFile(data) }
-
+extension PageFile {
   /// `version` or `pageSize` when both meta pages agree on one that is not ours: another program's file, not
   /// a damaged one.
   func otherVersion() -> String? {
-    guard let first = file.meta(at: 0), first.hasMagic, first.pageBytes >= 512 else { return nil }
-    guard let second = file.meta(at: Int64(first.pageBytes)), second.hasMagic else { return nil }
+    guard let first = meta(at: 0), first.hasMagic, first.pageBytes >= 512 else { return nil }
+    guard let second = meta(at: Int64(first.pageBytes)), second.hasMagic else { return nil }
     guard first.version == second.version, first.pageBytes == second.pageBytes else { return nil }
     if first.version != MetaPage.version { return "version" }
     return first.pageBytes == getpagesize() ? nil : "pageSize"
@@ -38,8 +34,8 @@ struct TreeCheck: ~Copyable {
   /// Says what is wrong with the two meta pages, and else anywhere in the trees; nil when nothing is. Bodies are not read.
   func damage(ofMetaPagesOnly: Bool = false) -> String? {
     do throws(TreeDamage) {
-      let meta = try file.newestMeta()
-      if !ofMetaPagesOnly { try TreeWalk(file, meta).checkAll() }
+      let meta = try newestMeta()
+      if !ofMetaPagesOnly { try TreeWalk(self, meta).checkAll() }
       return nil
     } catch {
       return error.why
