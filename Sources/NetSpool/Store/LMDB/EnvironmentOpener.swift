@@ -37,8 +37,7 @@ struct EnvironmentOpener {
     try directory.lockDirectory(patience: settings.patience)
     defer { directory.unlockDirectory() }
     guard directory.lockUseAlone() else { return try join() }
-    let inspection = try EnvironmentInspection(directory: directory, settings: settings).run()
-    return try begin(inspection)
+    return try begin(look())
   }
 
   /// What `open` would find, unless another process has it.
@@ -48,7 +47,7 @@ struct EnvironmentOpener {
     guard directory.lockUseAlone() else {
       throw NetworkError(.storeInUse, about: directory.readStamp().map { String($0.process) })
     }
-    return try EnvironmentInspection(directory: directory, settings: settings).run().finding
+    return try look().finding
   }
 
   /// Opens it beside other processes, which have checked it.
@@ -67,7 +66,7 @@ struct EnvironmentOpener {
   }
 
   /// As the first process.
-  private func begin(_ inspection: EnvironmentInspection.Verdict) throws(NetworkError) -> Environment {
+  private func begin(_ inspection: Verdict) throws(NetworkError) -> Environment {
     let opening = apply(inspection)
     var stamp = EnvironmentStamp(
       layout: settings.layout, state: .opening, brokenOpenings: inspection.brokenOpenings,
@@ -88,7 +87,7 @@ struct EnvironmentOpener {
     return environment
   }
 
-  private func apply(_ verdict: EnvironmentInspection.Verdict) -> EnvironmentOpening {
+  private func apply(_ verdict: Verdict) -> EnvironmentOpening {
     switch verdict.finding {
     case .nothing, .whole, .inUse: break
     case .outdated: directory.removeData()

@@ -1,5 +1,5 @@
 /// Looks at what stands in the directory, without LMDB, while no other process has it open.
-struct EnvironmentInspection {
+extension EnvironmentOpener {
   struct Verdict: Equatable {
     /// What is damaged was not moved yet: its name is empty.
     var finding: EnvironmentOpening.Found
@@ -8,11 +8,8 @@ struct EnvironmentInspection {
     var brokenOpenings: UInt16 = 1
   }
 
-  let directory: EnvironmentDirectory
-  let settings: EnvironmentSettings
-
   /// Throws for what is not ours to touch.
-  func run() throws(NetworkError) -> Verdict {
+  func look() throws(NetworkError) -> Verdict {
     guard let found = directory.dataStatus(), found.bytes > 0 || !found.isRegular || isCutToNothing else {
       return Verdict(finding: .nothing, layout: settings.layout)
     }
