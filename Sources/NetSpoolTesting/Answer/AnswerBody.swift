@@ -15,15 +15,7 @@ public enum AnswerBody: Sendable {
   public static func text(_ text: String) -> AnswerBody { .bytes(Array(text.utf8)) }
 
   /// Bytes of content, before any transfer coding.
-  var count: Int {
-    switch self {
-    case .none: 0
-    case .bytes(let bytes): bytes.count
-    case .pattern(let count, _): count
-    case .repeating(let unit, let times): unit.count * times
-    case .chunks(let chunks): chunks.reduce(0) { $0 + $1.count }
-    }
-  }
+  var count: Int { runs.reduce(0) { $0 + $1.count } }
 
   /// The content as it is sent without a transfer coding.
   var runs: [ByteRun] {
