@@ -324,9 +324,8 @@ struct StoreThread: ~Copyable {
   }
 
   private mutating func finish() {
-    if !unwritten.isEmpty {
-      let last = unwritten
-      unwritten = []
+    let last = takeUnwritten(atOnce: true)
+    if !last.isEmpty {
       perform(last)
       for case .removeAll(let removal) in unwritten { removal.waiter.signal() }
     }
