@@ -8,7 +8,7 @@ extension TreeSalvage {
   func lostRoot() -> UInt64? {
     var mains: [UInt64: [TreeRoot]] = [:]
     var newest: (commit: UInt64, free: Set<UInt64>) = (0, [])
-    for number in 2..<(max(pageCount, 2)) {
+    for number in 2..<max((try? file.pageCount()) ?? 0, 2) {
       guard let page = load(number) else { continue }
       if let trees = namedTrees(page, number) {
         mains[number] = trees

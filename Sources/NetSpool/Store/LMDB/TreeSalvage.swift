@@ -69,8 +69,6 @@ final class TreeSalvage {
     try? TreePage(page, number: number, kind: kind, hasIntegerKeys: hasIntegerKeys, &nodes)
   }
 
-  var pageCount: UInt64 { (try? file.pageCount()) ?? 0 }
-
   func load(_ number: UInt64) -> [UInt8]? {
     guard number < 1 << 40 else { return nil }
     var page = [UInt8](repeating: 0, count: pageBytes)
