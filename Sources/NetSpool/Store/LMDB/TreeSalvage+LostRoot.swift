@@ -17,19 +17,9 @@ extension TreeSalvage {
       }
     }
     let standings = mains.map { number, trees in
-      Standing(page: number, isFree: newest.free.contains(number), missing: missing(trees))
+      (newest.free.contains(number) ? 1 : 0, missing(trees), number)
     }
-    return standings.min()?.page
-  }
-
-  private struct Standing: Comparable {
-    let page: UInt64
-    let isFree: Bool
-    let missing: UInt64
-
-    static func < (left: Standing, right: Standing) -> Bool {
-      (left.isFree ? 1 : 0, left.missing, left.page) < (right.isFree ? 1 : 0, right.missing, right.page)
-    }
+    return standings.min { $0 < $1 }?.2
   }
 
   /// The trees that a main leaf names; nil for any other page.
