@@ -12,10 +12,9 @@ extension FrozenRecord {
     case (.ready, .cancelled): return die(.cancelled, isOutcomeUnknown: facts.firstSend != nil)
     case (.ready, .damaged): return die(.corrupt, isOutcomeUnknown: facts.firstSend != nil)
     case (.inFlight, .answered(let status, let retryAfter, let mayAskAgain)):
-      return answer(status, retryAfter, mayAskAgain, Situation(now: now, policy: policy, random: random))
-    case (.inFlight, .failed(let code, let sendState)):
-      return fail(code, sendState, Situation(now: now, policy: policy, random: random))
-    case (.inFlight, .abandoned): return abandon(Situation(now: now, policy: policy, random: random))
+      return answer(status, retryAfter, mayAskAgain, (now, policy, random))
+    case (.inFlight, .failed(let code, let sendState)): return fail(code, sendState, (now, policy, random))
+    case (.inFlight, .abandoned): return abandon((now, policy, random))
     case (.inFlight, .parked(let sendState)): return park(sendState, now, policy)
     case (.inFlight, .cancelled): return die(.cancelled, isOutcomeUnknown: true)
     case (.inFlight, .damaged):
@@ -29,11 +28,7 @@ extension FrozenRecord {
   }
 
   /// What a decision looks at besides the record.
-  private struct Situation {
-    let now: FrozenMoment
-    let policy: FrozenPolicy
-    let random: Double
-  }
+  private typealias Situation = (now: FrozenMoment, policy: FrozenPolicy, random: Double)
 }
 
 // MARK: Attempts

@@ -5,12 +5,7 @@ internal import Synchronization
 final class CacheStoreRegistry: Sendable {
   static let shared = CacheStoreRegistry()
 
-  private struct Entry {
-    let core: CacheStoreCore
-    var users: Int
-  }
-
-  private let entries = Mutex<[ObjectIdentifier: Entry]>([:])
+  private let entries = Mutex<[ObjectIdentifier: (core: CacheStoreCore, users: Int)]>([:])
   /// By environment: to start or to stop a core may take long, and concerns no other environment.
   private let turns = KeyedLock<ObjectIdentifier>()
 
@@ -23,7 +18,7 @@ final class CacheStoreRegistry: Sendable {
       }
       let core = try Self.start(environment, settings)
       Self.settlesAtExit
-      entries.withLock { $0[ObjectIdentifier(environment)] = Entry(core: core, users: 1) }
+      entries.withLock { $0[ObjectIdentifier(environment)] = (core, 1) }
       return core
     }
   }
@@ -66,7 +61,7 @@ final class CacheStoreRegistry: Sendable {
   /// moment at most.
   private func settle(until deadline: Microseconds) {
     let now = MonotonicClock.now
-    let cores = entries.withLock { $0.values.map(\.core) }
+    let cores = entries.withLock { $0.values.map { $0.core } }
     for core in cores {
       while core.isWriting(whatCameBefore: now), MonotonicClock.now < deadline { usleep(500) }
     }

@@ -104,13 +104,8 @@ extension CacheWriter {
     countResident()
   }
 
-  /// The least recently used entry of a namespace.
-  private struct LeastRecent {
-    let namespace: UInt16
-    let moment: UInt64
-    /// Nil when the record is damaged.
-    let key: KeyDigest?
-  }
+  /// The least recently used entry of a namespace. Its key is nil when the record is damaged.
+  private typealias LeastRecent = (namespace: UInt16, moment: UInt64, key: KeyDigest?)
 
   private func head(
     of namespace: UInt16, _ transaction: borrowing WriteTransaction
@@ -119,9 +114,7 @@ extension CacheWriter {
     guard let record = try transaction.first(from: from, in: databases.recency), record.key.byteCount == 16,
       UInt64(bigEndian: record.key.integer(at: 0)) == UInt64(namespace)
     else { return nil }
-    return LeastRecent(
-      namespace: namespace, moment: UInt64(bigEndian: record.key.integer(at: 8)), key: KeyDigest(record.value)
-    )
+    return (namespace, UInt64(bigEndian: record.key.integer(at: 8)), KeyDigest(record.value))
   }
 
   /// So little of the store and of each namespace that what is read constantly is read between two batches.

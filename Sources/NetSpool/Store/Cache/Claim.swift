@@ -36,12 +36,7 @@ final class Claim: Sendable {
 final class Claimant: Sendable {
   private let table: ClaimTable
   private let claims = Atomic(0)
-  private let membership = Mutex<Membership?>(nil)
-
-  private struct Membership {
-    let owner: ClaimOwner
-    var lastBeat: Microseconds
-  }
+  private let membership = Mutex<(owner: ClaimOwner, lastBeat: Microseconds)?>(nil)
 
   init(_ table: ClaimTable) { self.table = table }
 
@@ -66,7 +61,7 @@ final class Claimant: Sendable {
         membership?.lastBeat = now
         if table.beat(last.owner, from: last.lastBeat, to: now) { return last.owner }
       }
-      membership = table.enter(now).map { Membership(owner: $0, lastBeat: now) }
+      membership = table.enter(now).map { (owner: $0, lastBeat: now) }
       return membership?.owner
     }
   }

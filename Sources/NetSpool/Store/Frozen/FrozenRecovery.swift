@@ -154,11 +154,7 @@ struct FrozenSalvage {
     var isDoubtful = false
   }
 
-  private struct Row {
-    let table: Database
-    let key: RecordKey
-    let value: [UInt8]
-  }
+  private typealias Row = (table: Database, key: RecordKey, value: [UInt8])
 
   /// Bytes that are written in one transaction.
   private static let batchBytes = 8 << 20
@@ -197,7 +193,7 @@ struct FrozenSalvage {
     let recordKey: RecordKey? =
       key.byteCount == 8 ? RecordKey(ordered: key.bigEndian(at: 0)) : KeyDigest(key)?.recordKey
     guard let table = tables.all[name], let recordKey else { return nil }
-    return Row(table: table, key: recordKey, value: [UInt8](value))
+    return (table, recordKey, [UInt8](value))
   }
 
   private func write(_ rows: [Row]) throws(StoreError) {
