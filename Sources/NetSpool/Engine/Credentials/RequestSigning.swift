@@ -11,7 +11,7 @@ extension NetworkEngine {
     if let stamp = fields.first("X-Amz-Date"), !AWSSignature.isStamp(stamp) {
       throw NetworkError(.invalidRequest, reason: "X-Amz-Date")
     }
-    guard case .unsigned = request.prepared.payload, !account.isStorage else { return }
+    guard request.prepared.payload == nil, !account.isStorage else { return }
     if !fields.contains("X-Amz-Content-Sha256") {
       throw NetworkError(.invalidConfiguration, reason: "awsSigV4: X-Amz-Content-Sha256")
     }
