@@ -101,9 +101,10 @@ struct RedactionTests {
         var command = CurlCommand(method: .post, url: url)
         command.headers.append(name: fields[number % fields.count], value: "Bearer \(secret)")
         command.headers.append(name: "Referer", value: url)
-        command.credential = [
-          .basic(user: "u", password: Secret(secret), preemptive: true), .bearer(Secret(secret)),
-        ][number % 2]
+        command.credential =
+          [
+            .basic(user: "u", password: Secret(secret), preemptive: true), .bearer(Secret(secret)),
+          ][number % 2]
         command.body = body
         shown.append(command.text())
         #expect(command.text(revealingSecrets: true).contains(secret))
