@@ -9,7 +9,7 @@ extension NetworkEngine {
   ) -> NetworkOperation {
     var request = NetworkRequest(url: path ?? "", method: method)
     request.parameters = parameters
-    return operation(forPathOf: &request)
+    return operation(forPathOf: consume request)
   }
 
   /// Makes an operation for a path of components: `["users", id, "photos"]`. Each is escaped, so that none can leave its
@@ -33,7 +33,7 @@ extension NetworkEngine {
   ) -> NetworkOperation {
     var request = NetworkRequest(url: url, method: method)
     request.parameters = parameters
-    return NetworkOperation(request, engine: self)
+    return NetworkOperation(consume request, engine: self)
   }
 
   /// Makes an operation for a request made elsewhere.
@@ -41,10 +41,10 @@ extension NetworkEngine {
     guard request.isRelative else { return NetworkOperation(request, engine: self) }
     var request = request
     request.isRelative = false
-    return operation(forPathOf: &request)
+    return operation(forPathOf: consume request)
   }
 
-  private func operation(forPathOf request: inout NetworkRequest) -> NetworkOperation {
+  private func operation(forPathOf request: consuming NetworkRequest) -> NetworkOperation {
     do throws(NetworkError) { request.url = try absolute(request.url) } catch {
       let operation = NetworkOperation(request, engine: self)
       operation.fail(error)
