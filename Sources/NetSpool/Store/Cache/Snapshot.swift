@@ -229,7 +229,7 @@ extension Snapshot {
 
   var place: StoredPlace {
     StoredPlace(
-      snapshot: snapshot, recency: facts.recency,
+      snapshot, recency: facts.recency,
       body: facts.isFile ? nil : (start: unsafe UInt(bitPattern: body.baseAddress), count: facts.bodyBytes))
   }
 
@@ -238,12 +238,16 @@ extension Snapshot {
 }
 
 /// Where a snapshot has an entry: who asks the same snapshot again need not search. Another one knows nothing of it.
-struct StoredPlace: Sendable {
+final class StoredPlace: Sendable {
   let snapshot: Snapshot
   /// When the entry was used last before, as it says itself.
   let recency: UInt64
   /// Nil if the body is a file.
-  fileprivate let body: (start: UInt, count: Int)?
+  private let body: (start: UInt, count: Int)?
+
+  fileprivate init(_ snapshot: Snapshot, recency: UInt64, body: (start: UInt, count: Int)?) {
+    (self.snapshot, self.recency, self.body) = (snapshot, recency, body)
+  }
 
   /// Nil for a file, when the snapshot is over, and when the disk would have to be waited for, unless that is allowed.
   func copyBody(waiting: Bool) -> [UInt8]? {
