@@ -81,7 +81,7 @@ private struct FrozenWrites: Sendable {
     var journal = FrozenJournal(store)
     for first in stride(from: 0, to: count, by: atOnce) {
       for _ in 0..<min(atOnce, count - first) {
-        journal.append(.accept(row, body: body), .caller { _ in })
+        journal.append(.accept(row, body: body), .caller { _, _ in })
       }
       while journal.isWaiting {
         for notice in journal.writeBatch() { if case .failure = notice.result { refused.add() } }

@@ -106,8 +106,8 @@ struct FrozenJournal {
 struct FrozenNotice {
   enum Subject {
     case step(FrozenID)
-    /// Called with the answer.
-    case caller((FrozenAnswer) -> Void)
+    /// Called with the spool and the answer.
+    case caller((FrozenSpool, FrozenAnswer) -> Void)
   }
 
   let subject: Subject

@@ -19,7 +19,7 @@ extension FrozenSpool {
 
   /// The handlers took the outcome: it need not be kept any more. `then`: once that is on the disk, or never will be.
   func acknowledge(_ id: FrozenID, then: @escaping () -> Void = {}) {
-    write(.acknowledge(id.number)) { _ in then() }
+    write(.acknowledge(id.number)) { _, _ in then() }
   }
 
   /// The handlers have run: the dead letter is kept, and not delivered again.
@@ -27,7 +27,7 @@ extension FrozenSpool {
     guard undelivered.remove(id) != nil, var letter = letter(id) else { return then() }
     letter.isDelivered = true
     let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
-    write(.amend(id.number, ending)) { _ in then() }
+    write(.amend(id.number, ending)) { _, _ in then() }
   }
 
   /// Dead letters that no caller was told of, the oldest first.
@@ -59,11 +59,11 @@ extension FrozenSpool {
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: record.request.dedupeKey.map { Array($0.utf8) },
       payload: record.encode(at: now))
-    write(.revive(id.number, row)) { [unowned self, facts = record.facts] result in
+    write(.revive(id.number, row)) { [facts = record.facts] spool, result in
       if case .failure(let failure) = result { return then(.failure(failure)) }
-      undelivered.remove(id)
-      scheduler.free(lane, from: id)
-      add(id, facts, lane, world.now())
+      spool.undelivered.remove(id)
+      spool.scheduler.free(lane, from: id)
+      spool.add(id, facts, lane, spool.world.now())
       then(.success(id))
     }
   }
@@ -71,10 +71,10 @@ extension FrozenSpool {
   /// Forgets a dead one. `then`: once that is on the disk, or never will be.
   func discard(_ id: FrozenID, then: @escaping () -> Void = {}) {
     let lane = letter(id)?.record.map { LaneKey($0.request.lane) }
-    write(.discard(id.number)) { [unowned self] result in
+    write(.discard(id.number)) { spool, result in
       if case .success = result {
-        undelivered.remove(id)
-        if let lane { scheduler.free(lane, from: id) }
+        spool.undelivered.remove(id)
+        if let lane { spool.scheduler.free(lane, from: id) }
       }
       then()
     }

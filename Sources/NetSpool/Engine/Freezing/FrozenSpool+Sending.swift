@@ -105,7 +105,7 @@ extension FrozenSpool {
     case .caller(let then):
       awaited -= 1
       if case .failure(let failure) = notice.result { note(failure) }
-      then(notice.result)
+      then(self, notice.result)
     case .step(let id):
       guard let step = travelling[id]?.step else { return }
       travelling[id]?.step = nil

@@ -182,16 +182,16 @@ extension FrozenSpool {
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
       payload: payload)
-    write(.accept(row, body: body)) { [unowned self, facts] result in
+    write(.accept(row, body: body)) { [facts] spool, result in
       if case .success(let receipt) = result, !receipt.isDuplicate {
-        add(FrozenID(receipt.number), facts, lane, world.now())
+        spool.add(FrozenID(receipt.number), facts, lane, spool.world.now())
       }
       then(result)
     }
   }
 
   /// Has a change written that a caller waits for.
-  func write(_ change: FrozenChange, then: @escaping (FrozenAnswer) -> Void) {
+  func write(_ change: FrozenChange, then: @escaping (FrozenSpool, FrozenAnswer) -> Void) {
     awaited += 1
     journal.append(change, .caller(then))
   }

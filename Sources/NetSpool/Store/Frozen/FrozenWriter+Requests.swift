@@ -37,11 +37,11 @@ extension FrozenWriter {
   private mutating func takeRoom(
     for bytes: Int, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> NetworkError.Cause? {
-    if try transaction.size(of: tables.rec).records >= core.settings.recordsMax { return .frozenRecords }
+    if try transaction.size(of: tables.rec).records >= settings.recordsMax { return .frozenRecords }
     // Pages that a long value fills, and those of the trees that may split: more than it will be.
-    let needed = bytes + 8 * core.environment.pageBytes
+    let needed = bytes + 8 * environment.pageBytes
     if room < needed {
-      room = try acceptedBytesMax - tables.usedPages(transaction) * core.environment.pageBytes
+      room = try acceptedBytesMax - tables.usedPages(transaction) * environment.pageBytes
     }
     guard room >= needed else { return .frozenBytes }
     room -= needed

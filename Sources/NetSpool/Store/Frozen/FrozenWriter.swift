@@ -3,8 +3,10 @@ internal import Synchronization
 /// Makes changes to the tables, as many as are given in one transaction, on the thread that asks for it, and says what
 /// becomes of each when the disk refuses. One thread at a time.
 struct FrozenWriter: ~Copyable {
-  let core: FrozenStoreCore
+  private let core: FrozenStoreCore
+  let environment: Environment
   let tables: FrozenTables
+  let settings: FrozenStoreSettings
   /// As it was at the last commit.
   private var meta: FrozenMeta
   /// As it will be at the next one.
@@ -14,12 +16,12 @@ struct FrozenWriter: ~Copyable {
 
   init(_ core: FrozenStoreCore, _ meta: FrozenMeta) {
     (self.core, self.meta) = (core, meta)
-    tables = core.tables
+    (environment, tables, settings) = (core.environment, core.tables, core.settings)
   }
 
   /// The number of bytes from which nothing is accepted; the rest is for outcomes, which need room before they give
   /// it back.
-  var acceptedBytesMax: Int { core.settings.bytesMax / 100 * 85 }
+  var acceptedBytesMax: Int { settings.bytesMax / 100 * 85 }
 
   /// Writes all in one commit, and one by one where that fails. Nil for those that the disk will take once it has room.
   mutating func commit(_ changes: [FrozenChange]) -> [FrozenAnswer?] {
@@ -27,7 +29,7 @@ struct FrozenWriter: ~Copyable {
     do throws(StoreError) {
       return try write(changes)
     } catch {
-      let trouble = FrozenTrouble(error, freeBytes: core.environment.freeDiskBytes)
+      let trouble = FrozenTrouble(error, freeBytes: environment.freeDiskBytes)
       if trouble == .broken { return fail(changes, error) }
       if changes.count == 1 { return [meet(trouble, error, changes[0])] }
       // One that is too large must not take the others with it.
@@ -48,12 +50,12 @@ struct FrozenWriter: ~Copyable {
       return commit([change])[0]
     }
     guard change.mayFail else { return nil }
-    let free = core.environment.freeDiskBytes.map { "\($0) bytes free" }
+    let free = environment.freeDiskBytes.map { "\($0) bytes free" }
     return .failure(error.failure(.storageFull, reason: free))
   }
 
   private func fail(_ changes: [FrozenChange], _ error: StoreError) -> [FrozenAnswer?] {
-    if error.isDamage { core.environment.directory.markSuspect() }
+    if error.isDamage { environment.directory.markSuspect() }
     let failure = error.failure(.storeFailed, reason: "commit")
     core.shared.withLock { $0.failure = failure }
     return changes.map { _ in .failure(failure) }
@@ -62,10 +64,10 @@ struct FrozenWriter: ~Copyable {
   /// Writes all changes in one transaction. What it throws has changed nothing; a change that is refused alone
   /// has its failure for a result, and the others are written.
   private mutating func write(_ changes: [FrozenChange]) throws(StoreError) -> [FrozenAnswer] {
-    core.settings.onDisk?()
+    settings.onDisk?()
     nextMeta = meta
     room = 0
-    var transaction = try WriteTransaction(core.environment)
+    var transaction = try WriteTransaction(environment)
     var results: [FrozenAnswer] = []
     results.reserveCapacity(changes.count)
     for change in changes { results.append(try apply(change, &transaction)) }
@@ -73,7 +75,7 @@ struct FrozenWriter: ~Copyable {
       try transaction.put(nextMeta.encode().rawBytes, at: RecordKey(ordered: 0), in: tables.meta)
     }
     let records = try transaction.size(of: tables.rec).records
-    let bytes = try tables.usedPages(transaction) * core.environment.pageBytes
+    let bytes = try tables.usedPages(transaction) * environment.pageBytes
     for case let place? in changes.map({ $0.failpoints.before }) { Failpoint.pass(place) }
     try transaction.commit()
     for case let place? in changes.map({ $0.failpoints.after }) { Failpoint.pass(place) }
@@ -146,11 +148,11 @@ extension FrozenWriter {
     in table: Database, _ nowWall: Int64, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> [UInt64] {
     var worn: [UInt64] = []
-    var tooMany = max(0, try transaction.size(of: table).records - core.settings.keptRowsMax)
+    var tooMany = max(0, try transaction.size(of: table).records - settings.keptRowsMax)
     try transaction.forEach(in: table) { record in
       guard let number = record.number else { return true }
       let ending = FrozenEnding(number, decoding: record.value)
-      let isOld = ending.map { nowWall - $0.endedWall > core.settings.keptMax } ?? true
+      let isOld = ending.map { nowWall - $0.endedWall > settings.keptMax } ?? true
       if isOld || tooMany > 0 { worn.append(number) }
       tooMany -= 1
       return worn.count < Self.sweepMax

@@ -76,7 +76,7 @@ struct FrozenStoreTests {
     var journal = FrozenJournal(store)
     for number in 0..<2_000 {
       let row = FrozenRow.sample("\(number)", lane: "\(number % 7)")
-      journal.append(.accept(row, body: [1]), .caller { _ in })
+      journal.append(.accept(row, body: [1]), .caller { _, _ in })
     }
     let notices = journal.writeAll()
     #expect(try notices.map { try $0.result.get().number } == Array(1...2_000))
