@@ -81,13 +81,16 @@ struct FrozenJournal {
     if entries.isEmpty { return [] }
     let answers = store.commit(entries.map(\.change))
     var notices: [FrozenNotice] = []
-    for (entry, answer) in zip(entries, answers) {
+    for (index, answer) in answers.enumerated() {
       guard let answer else {
-        held.append(entry)
+        held.append(entries[index])
         continue
       }
       if case .success(let receipt) = answer, receipt.hasLeftSome { sweepsAt = MonotonicClock.now }
-      if let subject = entry.subject { notices.append(FrozenNotice(subject: subject, result: answer)) }
+      // Of the entry no more than that: the change is large.
+      if let subject = entries[index].subject {
+        notices.append(FrozenNotice(subject: subject, result: answer))
+      }
     }
     if isHolding { retriesAt = MonotonicClock.now + store.settings.retryPeriod }
     return notices
