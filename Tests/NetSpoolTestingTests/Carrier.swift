@@ -33,6 +33,7 @@ struct Client {
     configuration.retry = .none
     // It is the origin that is looked at, however slow a sanitizer makes both.
     (configuration.timeouts.connect, configuration.timeouts.headers) = (.patience, .patience)
+    configuration.timeouts.total = .patience
     if let authority = origin.certificateAuthority {
       configuration.tls.caFile = try folder.write("authority.pem", Array(authority.utf8))
     } else {

@@ -11,9 +11,8 @@ final class HTTP2Session {
 
   private typealias Exchange = (stream: HTTP2Stream, connection: OriginConnection)
 
-  /// Bytes made ready at a time, and sent before other connections get their turn.
+  /// Bytes made ready at a time.
   private static let outputBytesMax = 65_536
-  private static let turnBytesMax = 1 << 20
 
   private let wire: any Wire
   private let number: Int
@@ -50,12 +49,10 @@ final class HTTP2Session {
     isBroken = true
   }
 
+  /// Lets each exchange play its turn, and sends what came of it.
   func advance(_ now: ContinuousClock.Instant) -> Progress {
-    var budget = Self.turnBytesMax
-    repeat {
-      for id in exchanges.keys.sorted() { advance(id, now) }
-      flush(&budget)
-    } while budget > 0 && !isBlocked && !isBroken && !isCut && hasMoreToPlay
+    for id in exchanges.keys.sorted() { advance(id, now) }
+    flush()
     if isBroken { return .failed }
     return output.isEmpty && (isCut || framer?.isOver != false) ? .ended : .goesOn
   }
@@ -70,15 +67,13 @@ final class HTTP2Session {
     framer?.credit(read, on: id)
   }
 
-  private func flush(_ budget: inout Int) {
+  private func flush() {
     isBlocked = false
-    while budget > 0 {
+    while true {
       fill()
       guard !output.isEmpty else { return }
       switch wire.send(output.storage, output.start..<output.storage.count) {
-      case .bytes(let count):
-        output.consume(count)
-        budget -= count
+      case .bytes(let count): output.consume(count)
       case .wouldBlock:
         isBlocked = true
         return
