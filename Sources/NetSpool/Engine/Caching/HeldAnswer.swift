@@ -35,7 +35,7 @@ struct LoopLook: Sendable {
 
 extension NetworkResponse {
   /// As it is served, with what of its fields and its body is.
-  fileprivate init(
+  init(
     _ stored: StoredResponse, _ headers: Headers, _ body: ResponseBytes, from source: Source, url: String,
     age: Int64, isStale: Bool
   ) {
@@ -162,13 +162,8 @@ extension EngineCache {
   /// The first look again, at what it found before.
   private func lookAgain(for url: String) -> NetworkResponse? {
     let now = now
-    guard let recent = recent[url], recent.stored.isFresh(at: now),
-      let body = store.lookup(recent.key, again: recent.place, recent.body)
-    else { return nil }
-    let age = recent.stored.age(at: now)
-    return NetworkResponse(
-      recent.stored, recent.servedHeaders(age: age), body, from: .cache, url: recent.url,
-      age: age, isStale: false)
+    guard let recent = recent[url], recent.stored.isFresh(at: now) else { return nil }
+    return store.lookup(recent.key, again: recent.place) { readBody in recent.response(at: now, readBody) }
   }
 
   /// Which of several variants it is would have to be found out each time.

@@ -14,18 +14,30 @@ final class RecentAnswers: Sendable {
     /// Nil where it is read again each time.
     let body: ResponseBytes?
 
-    /// Its fields as they were served last, and the age that they say.
-    private let served = Mutex<(age: Int64, headers: Headers)>((-1, Headers()))
+    /// As it was served last, with what is kept of its body, and the age that it says.
+    private let served = Mutex<(age: Int64, response: NetworkResponse)?>(nil)
 
     fileprivate let hash: UInt64
-    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + 512 }
+    fileprivate var bytes: Int { 2 * stored.headers.block.count + key.fullKey.count + 768 }
 
-    /// The fields to serve it with; all requests within the same second get the same.
-    func servedHeaders(age: Int64) -> Headers {
-      served.withLock { served in
-        if served.age != age { served = (age, stored.servedHeaders(age: age)) }
-        return served.headers
+    /// As it is served; all requests within the same second share what does not have to be read.
+    ///
+    /// - Parameter readBody: where it is not kept. Nil: it cannot be had.
+    func response(at now: Int64, _ readBody: () -> ResponseBytes?) -> NetworkResponse? {
+      let age = stored.age(at: now)
+      var response = served.withLock { served in
+        if let served, served.age == age { return served.response }
+        let headers = stored.servedHeaders(age: age)
+        let response = NetworkResponse(
+          stored, headers, body ?? .empty, from: .cache, url: url, age: age, isStale: false)
+        served = (age, response)
+        return response
       }
+      if body == nil {
+        guard let body = readBody() else { return nil }
+        response.body = body
+      }
+      return response
     }
 
     fileprivate init(

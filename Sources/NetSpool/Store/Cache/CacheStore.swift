@@ -51,11 +51,13 @@ extension CacheStore {
   /// What is stored under a key. Never waits for the writer, but for the disk: not on a loop thread.
   func lookup(_ key: StoreKey) -> StoreHit? { isUsable ? core.lookup(key) : nil }
 
-  /// The body of what was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
+  /// What was found before, unless it is not certain to be what is stored. Never waits on one of our own threads.
   ///
-  /// - Parameter body: what is kept of it; nil has it copied once more.
-  func lookup(_ key: StoreKey, again place: StoredPlace, _ body: consuming ResponseBytes?) -> ResponseBytes? {
-    isUsable ? core.lookup(key, again: place, body) : nil
+  /// - Parameter answer: makes it of what is kept, or has the body read once more. Nil: it could not be.
+  func lookup<Answer>(
+    _ key: StoreKey, again place: StoredPlace, _ answer: (_ readBody: () -> ResponseBytes?) -> Answer?
+  ) -> Answer? {
+    isUsable ? core.lookup(key, again: place, answer) : nil
   }
 
   var statistics: CacheStatistics { isUsable ? core.statistics : CacheStatistics() }

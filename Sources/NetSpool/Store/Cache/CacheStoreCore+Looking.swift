@@ -89,13 +89,15 @@ extension CacheStoreCore {
     return nil
   }
 
-  /// The body that a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then
-  /// it is what is kept of it, or what the page cache has.
-  func lookup(_ key: StoreKey, again place: StoredPlace, _ kept: consuming ResponseBytes?) -> ResponseBytes? {
-    guard !isChanging(key), isNewest(place.snapshot), let body = kept ?? copy(place) else { return nil }
+  /// What a lookup found there, if nothing has been committed since and no change of it waits. Also on a loop: then the body
+  /// is what is kept of it, or what the page cache has.
+  func lookup<Answer>(
+    _ key: StoreKey, again place: StoredPlace, _ answer: (_ readBody: () -> ResponseBytes?) -> Answer?
+  ) -> Answer? {
+    guard !isChanging(key), isNewest(place.snapshot), let answer = answer({ copy(place) }) else { return nil }
     touch(key.digest, recency: place.recency, began: place.snapshot.began)
     counts.add(1, to: .hits)
-    return body
+    return answer
   }
 
   /// A change of it waits. What waits no more is committed, which `isNewest` sees behind this.
