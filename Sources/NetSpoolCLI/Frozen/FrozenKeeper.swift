@@ -12,7 +12,11 @@ struct FrozenKeeper {
   func waiting() throws -> [FrozenOperation] { try withStore { $0.engine.frozenOperations } ?? [] }
 
   func list(dead: Bool, asJSON: Bool) throws -> JobStatus {
-    let (waiting, letters) = try withStore { ($0.engine.frozenOperations, $0.engine.deadLetters) } ?? ([], [])
+    let look: (FrozenHold) -> ([FrozenOperation], [FrozenDeadLetter]) = { hold in
+      if !dead { hold.noteOthers(console) }
+      return (hold.engine.frozenOperations, hold.engine.deadLetters)
+    }
+    let (waiting, letters) = try withStore(look) ?? ([], [])
     let now = WallTime.now
     if asJSON {
       try print(dead ? letters.flatMap(FrozenJSON.dead) : waiting.flatMap(FrozenJSON.waiting))
@@ -171,6 +175,15 @@ final class FrozenHold {
   private static let retryMicroseconds: UInt32 = 20_000
   /// More than any disk should take.
   private static let writeSeconds = 30.0
+
+  /// Says what waits for other programs: an engine sends what is its own, and nothing else.
+  func noteOthers(_ console: Console) {
+    let count = engine.configuration.queue.activity.frozen - engine.frozenOperations.count
+    guard count > 0 else { return }
+    let wait = HumanText.plural(
+      count, "request waits for the program that froze it", "requests wait for the programs that froze them")
+    console.message("netspool: \(wait)")
+  }
 
   /// Waits until everything that was asked for is on the disk. For an engine that sends nothing.
   func flush() { engine.flushFrozen(deadline: Self.writeSeconds) }

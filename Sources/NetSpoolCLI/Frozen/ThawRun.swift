@@ -71,6 +71,7 @@ struct ThawRun {
       return .usage
     }
     for text in plan.notes { console.message("netspool: \(text)") }
+    hold.noteOthers(console)
     gate.open(plan.ready.map(\.id))
     return try send(plan, hold.engine, until: deadline)
   }

@@ -1,4 +1,5 @@
 import Glibc
+import NetSpool
 import NetSpoolTesting
 import Testing
 
@@ -110,6 +111,24 @@ import Testing
     #expect(end.exit == .status(2))
     #expect(end.errors.hasSuffix("netspool: 0 sent, 1 still waits\n"))
     #expect(try bench.waiting().count == 1)
+  }
+
+  @Test func `what a program has frozen is left to it, and said`() throws {
+    let engine = try NetworkEngine(host: "127.0.0.1")
+    var settings = FreezeConfiguration(directory: directory)
+    settings.maySend = { _ in false }
+    try engine.useFreezing(settings)
+    var request = NetworkRequest(url: bench.origin.url("/1"), method: .post, body: .bytes([1]))
+    request.isFreezable = true
+    engine.enqueue(engine.operation(request))
+    engine.flushFrozen(deadline: 60)
+    engine.shutDownAndWait()
+    let said = "netspool: 1 request waits for the program that froze it\n"
+    let listed = try bench.frozen(["list"])
+    #expect(listed.output == "nothing waits\n" && listed.errors == said)
+    let thawed = try bench.frozen(["thaw"])
+    #expect(thawed.exit == .status(0) && thawed.errors == said + "netspool: nothing waits\n")
+    #expect(try bench.frozen(["list", "--dead"]).errors.isEmpty && bench.origin.requestCount == 0)
   }
 
   @Test func `a signal ends a thaw`() throws {
