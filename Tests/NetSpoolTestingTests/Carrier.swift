@@ -11,7 +11,15 @@ enum Carrier: String, CaseIterable, Sendable {
 
   var version: String { self == .http2 ? "HTTP/2" : "HTTP/1.1" }
 
-  func origin() throws -> ScriptedOrigin {
+  /// An origin, and a client that trusts it.
+  func pair(
+    _ change: (inout NetworkEngine.Configuration) -> Void = { _ in }
+  ) throws -> (ScriptedOrigin, Client) {
+    let origin = try makeOrigin()
+    return (origin, try Client(origin, change))
+  }
+
+  private func makeOrigin() throws -> ScriptedOrigin {
     switch self {
     case .plain: try ScriptedOrigin()
     case .tls: try ScriptedOrigin(tls: .selfSigned(offersHTTP2: false))

@@ -1,18 +1,9 @@
 import NetSpoolTesting
 import Testing
 
-@Suite struct GateTests {
-  @Test func `chooses the answer when the request is let go`() async throws {
-    let origin = try ScriptedOrigin()
-    origin.on("/a", .text("old"))
-    origin.hold("/a")
-    let client = try connected(origin, asking: "/a")
-    #expect(await origin.waitForWaiting("/a", 1))
-    origin.on("/a", .text("new"))
-    origin.releaseAll()
-    #expect(client.readAnswer().body == "new")
-  }
+@testable import TestSupport
 
+@Suite struct GateTests {
   @Test func `lets a count pass`() async throws {
     let origin = try ScriptedOrigin()
     origin.fallback(.text("x"))
@@ -33,12 +24,7 @@ import Testing
     let origin = try ScriptedOrigin()
     #expect(await !origin.waitForRequests(1, within: .milliseconds(5)))
     #expect(await origin.takeRequest(within: .milliseconds(5)) == nil)
-    #expect(blockingWait(origin) == false)
-  }
-
-  /// In a function of its own: blocking is for code that is not asynchronous.
-  private func blockingWait(_ origin: ScriptedOrigin) -> Bool {
-    origin.blockForRequests(1, within: .milliseconds(5))
+    #expect(await !blocking { origin.blockForRequests(1, within: .milliseconds(5)) })
   }
 
   @Test func `ends waiting when the task is cancelled`() async throws {

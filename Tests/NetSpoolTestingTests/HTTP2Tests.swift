@@ -7,26 +7,19 @@ import Testing
 /// HTTP/2 alone.
 @Suite struct HTTP2Tests {
   @Test func `a hundred at once share a connection`() async throws {
-    let origin = try ScriptedOrigin(tls: .selfSigned)
-    let client = try Client(origin) { $0.queue.maximumPerOrigin = 100 }
+    let (origin, client) = try Carrier.http2.pair { $0.queue.maximumPerOrigin = 100 }
     origin.fallback { .text($0.path) }
     #expect(try await client.get("first").text == "/first")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<100 {
-        group.addTask {
-          let text = try await client.get("\(number)").text
-          #expect(text == "/\(number)")
-        }
-      }
-      try await group.waitForAll()
+    try await atOnce(100) { number in
+      let text = try await client.get("\(number)").text
+      #expect(text == "/\(number)")
     }
     #expect(origin.connectionCount == 1)
     #expect(origin.requests.map(\.indexOnConnection) == Array(0...100))
   }
 
   @Test func `a connection that is to close takes no more requests`() async throws {
-    let origin = try ScriptedOrigin(tls: .selfSigned)
-    let client = try Client(origin)
+    let (origin, client) = try Carrier.http2.pair()
     origin.fallback(Answer.text("bye").closing())
     #expect(try await client.get("").text == "bye")
     #expect(await origin.waitForOpenConnections(0))
@@ -35,15 +28,13 @@ import Testing
   }
 
   @Test func `a client may speak it without TLS`() async throws {
-    let origin = try ScriptedOrigin()
-    let client = try Client(origin) { $0.httpVersion = .http2PriorKnowledge }
+    let (origin, client) = try Carrier.plain.pair { $0.httpVersion = .http2PriorKnowledge }
     origin.fallback { .text("\($0.version.rawValue) \($0.bodyCount)") }
     #expect(try await client.engine.post("", body: .bytes([1, 2, 3])).text == "HTTP/2 3")
   }
 
   @Test func `a script that stops reading stops the client`() async throws {
-    let origin = try ScriptedOrigin(tls: .selfSigned)
-    let client = try Client(origin)
+    let (origin, client) = try Carrier.http2.pair()
     origin.on("/slow", Answer.text("thanks").fault(.gate("read on"), at: .requestBody(1_000)))
     let sent = [UInt8](repeating: 7, count: 1 << 20)
     let operation = client.engine.operation(path: "slow", method: .post).setBody(.bytes(sent))
@@ -62,13 +53,9 @@ import Testing
   @Test func `the hostile catalogue harms no origin`() async throws {
     let origin = try ScriptedOrigin(tls: .selfSigned)
     origin.serveHostile()
-    await withTaskGroup { group in
-      for lane in 0..<8 {
-        group.addTask {
-          for number in stride(from: lane, to: HostileCatalogue.all.count, by: 8) {
-            await meet(HostileCatalogue.all[number], origin)
-          }
-        }
+    try await atOnce(8) { lane in
+      for number in stride(from: lane, to: HostileCatalogue.all.count, by: 8) {
+        await meet(HostileCatalogue.all[number], origin)
       }
     }
     #expect(origin.requestCount > HostileCatalogue.all.count / 4)

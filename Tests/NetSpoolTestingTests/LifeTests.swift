@@ -2,23 +2,6 @@ import NetSpoolTesting
 import Testing
 
 @Suite struct LifeTests {
-  @Test func `refuses connections while stopped and comes back on its port`() throws {
-    let origin = try ScriptedOrigin()
-    origin.on("/a", .text("up"))
-    let port = origin.port
-    for _ in 0..<3 {
-      let client = try connected(origin)
-      #expect(client.answer(to: "/a").body == "up")
-      origin.stop()
-      #expect(client.readToEnd() == [])
-      #expect(RawClient(port: port) == nil)
-      #expect(origin.openConnections == 0)
-      try origin.restart()
-    }
-    #expect(origin.port == port)
-    #expect(origin.hits("/a") == 3)
-  }
-
   @Test func `keeps its port from others while stopped`() throws {
     let origin = try ScriptedOrigin(starts: false)
     #expect(RawClient(port: origin.port) == nil)

@@ -80,18 +80,18 @@ final class RawClient {
 
   /// Up to and with the blank line.
   func readHead() -> String {
-    var head: [UInt8] = []
-    while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-      let byte = readSome(atMost: 65_536)
-      if byte.isEmpty { break }
-      let start = max(head.count - 3, 0)
-      head.append(contentsOf: byte)
-      if let end = Self.blankLine(in: head, from: start) {
-        buffer = Array(head[end...]) + buffer
-        head.removeSubrange(end...)
+    var bytes: [UInt8] = []
+    while true {
+      let more = readSome()
+      bytes += more
+      if let blank = bytes.firstRange(of: "\r\n\r\n".utf8) {
+        buffer.insert(contentsOf: bytes[blank.upperBound...], at: 0)
+        bytes.removeSubrange(blank.upperBound...)
+      } else if !more.isEmpty {
+        continue
       }
+      return String(decoding: bytes, as: UTF8.self)
     }
-    return String(decoding: head, as: UTF8.self)
   }
 
   /// Everything until the connection ends.
@@ -111,25 +111,13 @@ final class RawClient {
     ask(path, method: method, fields: fields)
     return readAnswer()
   }
-
-  private static func blankLine(in bytes: [UInt8], from start: Int) -> Int? {
-    let mark: [UInt8] = [13, 10, 13, 10]
-    guard bytes.count >= 4 else { return nil }
-    for index in start...max(start, bytes.count - 4) where bytes[index...].starts(with: mark) {
-      return index + 4
-    }
-    return nil
-  }
 }
 
-/// A connected client.
-func connected(_ origin: ScriptedOrigin) throws -> RawClient { try #require(RawClient(port: origin.port)) }
-
-/// The same, which has sent a request without a body.
+/// A connected client, which has sent a request without a body if there is a path.
 func connected(
-  _ origin: ScriptedOrigin, asking path: String, method: String = "GET", fields: String = ""
+  _ origin: ScriptedOrigin, asking path: String? = nil, method: String = "GET", fields: String = ""
 ) throws -> RawClient {
-  let client = try connected(origin)
-  client.ask(path, method: method, fields: fields)
+  let client = try #require(RawClient(port: origin.port))
+  if let path { client.ask(path, method: method, fields: fields) }
   return client
 }

@@ -56,16 +56,14 @@ import Testing
 
   @Test(arguments: [FaultAction.reset, .close])
   func `a fault at the door comes before the handshake`(_ fault: FaultAction) async throws {
-    let origin = try ScriptedOrigin(tls: .selfSigned)
-    let client = try Client(origin)
+    let (origin, client) = try Carrier.http2.pair()
     origin.enqueue(Answer.text("").fault(fault, at: .accept), .text("in"))
     #expect(await client.failure("") != nil)
     #expect(try await client.get("").text == "in")
   }
 
   @Test func `a connection that is kept at the door goes on later`() async throws {
-    let origin = try ScriptedOrigin(tls: .selfSigned)
-    let client = try Client(origin)
+    let (origin, client) = try Carrier.http2.pair()
     origin.enqueue(Answer.text("").fault(.gate("door"), at: .accept), .text("in"))
     async let response = client.get("")
     #expect(await origin.waitForWaiting("door", 1))

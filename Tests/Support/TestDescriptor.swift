@@ -56,6 +56,15 @@ final class TestDescriptor: Sendable {
     }
   }
 
+  /// Text up to an empty line, or what has come when the other end closes or is silent.
+  func readHead() -> String {
+    var head = ""
+    while !head.contains("\r\n\r\n"), let more = try? read(before: .generous), !more.isEmpty {
+      head += String(decoding: more, as: UTF8.self)
+    }
+    return head
+  }
+
   func write(_ bytes: [UInt8]) throws {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -24,10 +24,11 @@ extension FrozenRecord {
 
   /// After a number of attempts that were answered with 503, the last of them on its way.
   static func sent(
-    _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], attempts: UInt32 = 1
+    _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], attempts: UInt32 = 1,
+    at now: FrozenMoment = .at(1)
   ) -> FrozenRecord {
     var record = sample(method, keyed: keyed, flags: flags)
-    record.meet(.launched(epoch: 1))
+    record.meet(.launched(epoch: 1), at: now)
     record.facts.attempts = attempts
     if attempts > 1 { record.facts.flags.remove(.isFirstSendOpen) }
     return record
@@ -44,12 +45,6 @@ extension FrozenRecord {
 extension FrozenRecord {
   static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> FrozenRecord? {
     FrozenRecord(decoding: bytes.rawBytes, at: now)
-  }
-}
-
-extension FrozenFacts {
-  static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> FrozenFacts? {
-    FrozenFacts(decoding: bytes.rawBytes, at: now)
   }
 }
 

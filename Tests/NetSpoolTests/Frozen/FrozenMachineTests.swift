@@ -135,25 +135,18 @@ struct FrozenMachineTests {
     #expect(record.facts.firstSend?.wall == FrozenMoment.at(1).wall)
   }
 
-  struct Repetition: Sendable {
-    var method: NetworkRequest.Method
-    var isKeyed = false
-    var flags: FrozenFacts.Flags = []
-    var isSafe: Bool
-  }
-
-  @Test(arguments: [
-    Repetition(method: .post, isKeyed: true, isSafe: true), Repetition(method: .post, isSafe: false),
-    Repetition(method: .put, isSafe: true), Repetition(method: .delete, isSafe: true),
-    Repetition(method: .patch, flags: .atLeastOnce, isSafe: true),
-    Repetition(method: .patch, isKeyed: true, isSafe: true), Repetition(method: .patch, isSafe: false),
-  ])
-  func `what may have arrived is repeated only when that is safe`(row: Repetition) {
-    var record = Record.sent(row.method, keyed: row.isKeyed, flags: row.flags)
+  @Test(
+    arguments: [
+      (.post, true, [], true), (.post, false, [], false), (.put, false, [], true), (.delete, false, [], true),
+      (.patch, false, .atLeastOnce, true), (.patch, true, [], true), (.patch, false, [], false),
+    ] as [(Method, Bool, FrozenFacts.Flags, Bool)])
+  func `what may have arrived is repeated only when that is safe`(
+    method: Method, isKeyed: Bool, flags: FrozenFacts.Flags, isSafe: Bool
+  ) {
+    var record = Record.sent(method, keyed: isKeyed, flags: flags)
     let action = record.meet(.failed(.connectionLost, .maybeProcessed))
-    #expect(
-      action == (row.isSafe ? .wait(.second / 2, .origin) : .deadLetter(DeadLetterCause(.outcomeUnknown))))
-    if !row.isSafe { #expect(DeadLetterCause(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
+    #expect(action == (isSafe ? .wait(.second / 2, .origin) : .deadLetter(DeadLetterCause(.outcomeUnknown))))
+    if !isSafe { #expect(DeadLetterCause(.outcomeUnknown).failure(record).code == .outcomeUnknown) }
   }
 
   @Test(arguments: [NetworkError.Code.egressDenied, .redirectRefused, .invalidConfiguration])

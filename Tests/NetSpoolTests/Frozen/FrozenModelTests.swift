@@ -7,9 +7,8 @@ import Testing
 /// nothing ends twice, nothing is sent that must not be, and the tables agree with each other at every look.
 struct FrozenModelTests {
   private static let steps = LongRun.isOn ? 10_000 : 800
-  private static let seeds: Range<UInt64> = 0..<(LongRun.isOn ? 10 : 2)
 
-  @Test(arguments: seeds) func `nothing is lost`(seed: UInt64) throws {
+  @Test(arguments: 0..<(LongRun.isOn ? 10 : 2) as Range<UInt64>) func `nothing is lost`(seed: UInt64) throws {
     let bench = try SpoolBench(seed: seed)
     for step in 0..<Self.steps {
       try bench.step()

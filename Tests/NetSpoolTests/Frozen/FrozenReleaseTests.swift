@@ -11,41 +11,34 @@ struct FrozenReleaseTests {
   private static let bodyInFlight = Array(String(repeating: "flying ", count: 3_000).utf8)
 
   /// A copy, as of a home that was moved: with the stamp of the machine it comes from, or with the file alone.
-  private func open(withStamp: Bool) throws -> (TestFolder, FrozenStore) {
+  private func open(withStamp: Bool) throws -> FrozenStore {
     let folder = try TestFolder(in: TestFiles.fast)
     for name in withStamp ? ["data.mdb", "stamp"] : ["data.mdb"] {
       try folder.write(name, TestFiles.read(TestFiles.fixture("frozen-1.0/\(name)")))
     }
     // What nobody takes for a week goes, and the file will be older than that.
-    let store = try folder.openFrozen { $0.keptMax = 1 << 60 }
-    return (folder, store)
+    return try folder.openFrozen { $0.keptMax = 1 << 60 }
   }
 
   @Test(arguments: [true, false]) func `every record is there with its content`(withStamp: Bool) throws {
-    let (_, store) = try open(withStamp: withStamp)
+    let store = try open(withStamp: withStamp)
     #expect(store.opening.found == .whole && store.damaged.isEmpty)
     let records = try store.records(at: Self.now)
     #expect(records.map(\.id.number) == [6, 7, 8, 9, 10])
-    #expect(
-      records.map { $0.record.request.url.dropFirst(23) } == [
-        "later", "flying", "behind", "unordered", "bob",
-      ])
+    let requests = records.map(\.record.request)
+    #expect(requests.map { $0.url.dropFirst(23) } == ["later", "flying", "behind", "unordered", "bob"])
     #expect(records.map(\.record.state) == [.ready, .inFlight, .ready, .ready, .ready])
     #expect(records.map(\.record.facts.attempts) == [1, 1, 0, 0, 0])
-    #expect(records.allSatisfy { $0.record.request.headers.first("X-Kept") == "yes" })
-    #expect(Set(records.map(\.record.request.key.text)).count == 5)
-    let scopes = records.map(\.record.request.scope)
+    #expect(requests.allSatisfy { $0.headers.first("X-Kept") == "yes" })
+    #expect(Set(requests.map(\.key.text)).count == 5)
+    let scopes = requests.map(\.scope)
     #expect(scopes == Array(repeating: "http://letters.example", count: 4) + ["http://letters.example\nbob"])
-    #expect(
-      records.map(\.record.request.lane) == ["later", "flying", "flying", "loose"].map {
-        "\(scopes[0])\n\($0)"
-      }
-        + ["\(scopes[4])\nhttp://letters.example"])
+    let lanes = ["later", "flying", "flying", "loose", "http://letters.example"]
+    #expect(requests.map(\.lane) == zip(scopes, lanes).map { "\($0)\n\($1)" })
 
     let later = records[0].record
-    #expect(
-      later.facts.lastStatus == 503 && later.lastError == .status && later.facts.flags.contains(.isWaitStated)
-    )
+    #expect(later.facts.lastStatus == 503 && later.lastError == .status)
+    #expect(later.facts.flags.contains(.isWaitStated))
     let flying = records[1].record
     #expect(flying.request.tag == "mail" && flying.request.userInfo == Array("mine".utf8))
     #expect(flying.request.secretFields == ["Authorization"] && flying.facts.firstSend != nil)
@@ -62,7 +55,7 @@ struct FrozenReleaseTests {
   }
 
   @Test func `outcomes and dead letters are there`() throws {
-    let (_, store) = try open(withStamp: true)
+    let store = try open(withStamp: true)
     let outcomes = try store.endings(.outcomes).map { ($0.number, FrozenOutcome.decoded($0.ending.payload)) }
     #expect(outcomes.map(\.0) == [1, 2])
     let first = try #require(outcomes.first?.1)
@@ -79,14 +72,13 @@ struct FrozenReleaseTests {
     #expect(letters.allSatisfy { $0.letter.isDelivered })
     // What was not cancelled can be revived
     let row = FrozenRow.sample("again")
-    #expect(
-      store.write([.revive(3, row), .revive(4, row), .revive(5, row)]).map { $0.failure?.code }
-        == [nil, nil, .invalidRequest])
+    let revived = store.write([.revive(3, row), .revive(4, row), .revive(5, row)])
+    #expect(revived.map { $0.failure?.code } == [nil, nil, .invalidRequest])
   }
 
   /// Everything that waits is sent, with its key, as it was written.
   @Test func `the requests are sent`() throws {
-    let (_, store) = try open(withStamp: true)
+    let store = try open(withStamp: true)
     let keys = try store.records(at: Self.now).map { ($0.id, $0.record.request.key.text) }
     let origin = SentJournal()
     let clock = Variable(Self.now)

@@ -9,7 +9,11 @@ struct LaneSchedulerTests {
 
   private struct Fixture {
     var scheduler = LaneScheduler()
-    var policy = FrozenPolicy.standard
+
+    /// So many requests, from number 1 on.
+    init(_ count: UInt64 = 0, isUnordered: Bool = false, lane: (UInt64) -> String = { _ in "a" }) {
+      for number in 0..<count { add(number + 1, lane: lane(number + 1), isUnordered: isUnordered) }
+    }
 
     mutating func add(
       _ number: UInt64, lane: String = "a", isUnordered: Bool = false, due: Double = 0,
@@ -30,7 +34,7 @@ struct LaneSchedulerTests {
     }
 
     mutating func fail(_ number: UInt64, at seconds: Double, until due: Double) {
-      scheduler.didFail(FrozenID(number), at: Self.time(seconds), policy: policy, random: 0.5)
+      scheduler.didFail(FrozenID(number), at: Self.time(seconds), policy: .standard, random: 0.5)
       scheduler.wait(FrozenID(number), until: Self.time(due))
     }
 
@@ -41,8 +45,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `a lane sends one at a time in order`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...3 { fixture.add(number) }
+    var fixture = Fixture(3)
     #expect(fixture.launched(at: 0) == [1])
     fixture.end(1)
     #expect(fixture.launched(at: 0) == [2])
@@ -57,8 +60,7 @@ struct LaneSchedulerTests {
 
   @Test func `the next of a lane is recorded with the outcome before it, and sent once that is on the disk`()
   {
-    var fixture = Fixture()
-    for number: UInt64 in 1...3 { fixture.add(number) }
+    var fixture = Fixture(3)
     #expect(fixture.launched(at: 0) == [1])
     fixture.scheduler.end(FrozenID(1))
     // A disk that has no room for the outcome: the next waits.
@@ -74,8 +76,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `a request that need not wait for the network holds up no other`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...3 { fixture.add(number, lane: "\(number)") }
+    var fixture = Fixture(3) { "\($0)" }
     #expect(fixture.launched(at: 0) == [1, 2, 3])
     fixture.scheduler.wait(FrozenID(1), until: .max, forNetwork: true)
     fixture.fail(2, at: 0, until: 10)
@@ -89,8 +90,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `a lane that is empty is forgotten, after its failures`() {
-    var fixture = Fixture()
-    fixture.add(1)
+    var fixture = Fixture(1)
     for round in 0..<5 {
       #expect(fixture.launched(at: Double(round) * 100) == [1])
       fixture.fail(1, at: Double(round) * 100, until: Double(round) * 100 + 50)
@@ -110,8 +110,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `lanes take turns and do not wait for each other`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...9 { fixture.add(number, lane: ["a", "b", "c"][Int(number) % 3]) }
+    var fixture = Fixture(9) { ["a", "b", "c"][Int($0) % 3] }
     #expect(Set(fixture.launched(at: 0)) == [1, 2, 3])
     fixture.fail(1, at: 0, until: 100)
     fixture.end(2)
@@ -120,18 +119,14 @@ struct LaneSchedulerTests {
   }
 
   @Test func `an unordered lane sends four at a time`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...6 { fixture.add(number, isUnordered: true) }
+    var fixture = Fixture(6, isUnordered: true)
     #expect(fixture.launched(at: 0) == [1, 2, 3, 4])
     fixture.fail(1, at: 0, until: 50)
     #expect(fixture.launched(at: 1) == [5])
     // One that wants order is a wall
     fixture.add(7)
     fixture.add(8, isUnordered: true)
-    fixture.end(2)
-    fixture.end(3)
-    fixture.end(4)
-    fixture.end(5)
+    for number: UInt64 in 2...5 { fixture.end(number) }
     #expect(fixture.launched(at: 2) == [6])
     fixture.end(6)
     #expect(fixture.launched(at: 2) == [])
@@ -143,9 +138,8 @@ struct LaneSchedulerTests {
   }
 
   @Test func `at most eight go while thawing`() {
-    var fixture = Fixture()
+    var fixture = Fixture(20) { "lane \($0)" }
     fixture.scheduler.openingJitter = 0
-    for number: UInt64 in 1...20 { fixture.add(number, lane: "lane \(number)") }
     fixture.scheduler.thaw(at: 0) { 0.5 }
     #expect(fixture.launched(at: 0).count == 8)
     // New ones join the end
@@ -159,8 +153,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `lanes begin one after the other`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...4 { fixture.add(number, lane: "lane \(number)") }
+    var fixture = Fixture(4) { "lane \($0)" }
     fixture.scheduler.setOffline()
     #expect(fixture.launched(at: 0) == [])
     var random = SplitMix64(seed: 5)
@@ -188,8 +181,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `five failures in a row put a lane to sleep and one goes to see`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...8 { fixture.add(number, isUnordered: true) }
+    var fixture = Fixture(8, isUnordered: true)
     // Given five failures in a row, and others in flight
     #expect(fixture.launched(at: 0) == [1, 2, 3, 4])
     for number: UInt64 in 1...4 { fixture.fail(number, at: 0, until: 0) }
@@ -205,9 +197,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `a halted lane waits until it is freed`() {
-    var fixture = Fixture()
-    fixture.add(1)
-    fixture.add(2)
+    var fixture = Fixture(2)
     #expect(fixture.launched(at: 0) == [1])
     fixture.scheduler.halt(LaneKey("a"), by: FrozenID(1))
     fixture.scheduler.remove(FrozenID(1))
@@ -220,8 +210,7 @@ struct LaneSchedulerTests {
   }
 
   @Test func `a revived one goes back to its place`() {
-    var fixture = Fixture()
-    for number: UInt64 in 1...4 { fixture.add(number) }
+    var fixture = Fixture(4)
     #expect(fixture.launched(at: 0) == [1])
     fixture.scheduler.remove(FrozenID(2))
     fixture.end(1)

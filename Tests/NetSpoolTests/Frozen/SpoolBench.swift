@@ -15,7 +15,6 @@ final class SpoolBench: FrozenSpoolOwner {
     var state = State.live
     /// Times that bytes left, since it was accepted or revived.
     var bytesOut = 0
-    var wasRevived = false
 
     enum State { case live, finished, dead, acknowledged, discarded }
   }
@@ -49,10 +48,10 @@ final class SpoolBench: FrozenSpoolOwner {
     self.policy = policy
     directory = try TestFolder(in: TestFiles.fast)
     store = try directory.openFrozen(Self.keeping)
-    try beginSpool()
+    beginSpool()
   }
 
-  private func beginSpool() throws {
+  private func beginSpool() {
     notices = []
     let world = FrozenSpool.World(now: { [unowned self] in now }, random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
@@ -204,8 +203,15 @@ final class SpoolBench: FrozenSpoolOwner {
 
   func didFail(_ failure: NetworkError) { Issue.record("\(failure)") }
 
-  private func some(_ state: Letter.State) -> FrozenID? {
-    letters.filter { $0.value.state == state }.keys.sorted().randomElement(using: &random)
+  private func ids(_ state: Letter.State) -> [FrozenID] {
+    letters.filter { $0.value.state == state }.keys.sorted()
+  }
+
+  private func some(_ state: Letter.State) -> FrozenID? { ids(state).randomElement(using: &random) }
+
+  private func discard(_ id: FrozenID) {
+    spool.discard(id)
+    letters[id]?.state = .discarded
   }
 
   private func cancelOne() {
@@ -222,14 +228,12 @@ final class SpoolBench: FrozenSpoolOwner {
     sync()
     guard let id = some(.dead) else { return }
     if random.chance(50) {
-      spool.discard(id)
-      letters[id]?.state = .discarded
+      discard(id)
     } else {
       spool.revive(id) { [unowned self] result in
         guard (try? result.get()) != nil else { return }
         letters[id]?.state = .live
         letters[id]?.bytesOut = 0
-        letters[id]?.wasRevived = true
       }
     }
     sync()
@@ -285,13 +289,8 @@ final class SpoolBench: FrozenSpoolOwner {
 
   /// While nobody writes.
   private func copy(to next: TestFolder) throws {
-    var settings = EnvironmentSettings(
-      directory: directory.path, layout: 2, isDisposable: false, isExclusive: true)
-    settings.databasesMax = 9
-    let environment = try Environment.open(settings)
-    defer { environment.drop() }
     let directory = directory
-    let copied = try environment.write { _ throws(StoreError) in
+    let copied = try directory.writeFrozen { _ throws(StoreError) in
       Result {
         try next.write("data.mdb", directory.read("data.mdb"))
         try next.write("stamp", directory.read("stamp"))
@@ -325,7 +324,7 @@ final class SpoolBench: FrozenSpoolOwner {
       if waiting.contains(id.number) { letters[id]?.state = .live }
     }
     try learn(waiting)
-    try beginSpool()
+    beginSpool()
   }
 
   /// What was accepted and never said so is sent all the same.
@@ -348,14 +347,11 @@ final class SpoolBench: FrozenSpoolOwner {
     sync()
     let seen = try FrozenTablesSeen(store)
     #expect(seen.isConsistent, comment)
-    let live = Set(letters.filter { $0.value.state == .live }.keys.map(\.number))
-    #expect(seen.rec == live, comment)
-    #expect(spool.count == live.count, comment)
-    let finished = Set(letters.filter { $0.value.state == .finished }.keys.map(\.number))
-    #expect(seen.outbox == finished, comment)
-    let dead = Set(letters.filter { $0.value.state == .dead }.keys.map(\.number))
-    #expect(seen.dead == dead, comment)
-    #expect(try store.deadLetters(at: spool.world.now()).count == dead.count, comment)
+    #expect(seen.rec == Set(ids(.live).map(\.number)), comment)
+    #expect(spool.count == seen.rec.count, comment)
+    #expect(seen.outbox == Set(ids(.finished).map(\.number)), comment)
+    #expect(seen.dead == Set(ids(.dead).map(\.number)), comment)
+    #expect(try store.deadLetters(at: spool.world.now()).count == seen.dead.count, comment)
     peakBytes = max(peakBytes, store.statistics.bytes)
   }
 
@@ -364,10 +360,7 @@ final class SpoolBench: FrozenSpoolOwner {
     isHealthy = true
     setOnline(true)
     sync()
-    for (id, letter) in letters where letter.state == .dead {
-      spool.discard(id)
-      letters[id]?.state = .discarded
-    }
+    for id in ids(.dead) { discard(id) }
     for _ in 0..<20_000 where spool.count > 0 {
       sync()
       spool.pump()
@@ -376,10 +369,7 @@ final class SpoolBench: FrozenSpoolOwner {
       if let due = spool.nextDue, due > now.monotonic {
         now = advanced(by: Double(due - now.monotonic) / 1e6)
       }
-      for (id, letter) in letters where letter.state == .dead {
-        spool.discard(id)
-        letters[id]?.state = .discarded
-      }
+      for id in ids(.dead) { discard(id) }
     }
     sync()
     #expect(spool.count == 0, comment)

@@ -9,8 +9,8 @@ extension ImageFixture {
     Self("of HEVC, by a generic major brand", .heif, 640, 480, oneItem(["mif1", "heic"]).bytes),
     Self("grid of tiles, with thumbnail and EXIF", .heif, 4032, 3024, gridHEIF.bytes),
     Self("grid with the long forms of all boxes", .heif, 4032, 3024, longGridHEIF.bytes),
-    Self("with a long mdat", .avif, 640, 480, with(oneItem(["avif"])) { $0.mdatSize = 1 }.bytes),
-    Self("with an mdat to the end", .avif, 640, 480, with(oneItem(["avif"])) { $0.mdatSize = 0 }.bytes),
+    Self("with a long mdat", .avif, 640, 480, avif { $0.mdatSize = 1 }),
+    Self("with an mdat to the end", .avif, 640, 480, avif { $0.mdatSize = 0 }),
     Self("sequence", .avif, 640, 480, sequence.bytes),
   ]
 
@@ -19,6 +19,9 @@ extension ImageFixture {
     change(&file)
     return file
   }
+
+  /// An AVIF file of one item, but for what is changed.
+  static func avif(_ change: (inout HEIFFile) -> Void) -> [UInt8] { with(oneItem(["avif"]), change).bytes }
 
   static func oneItem(_ brands: [String]) -> HEIFFile {
     HEIFFile(

@@ -11,16 +11,19 @@ struct ImageFixture: Sendable, CustomTestStringConvertible {
   let bytes: [UInt8]
 
   init(_ name: String, _ format: ImageFormat, _ width: Int, _ height: Int, _ bytes: [UInt8]) {
-    self.name = name
-    self.format = format
-    self.width = width
-    self.height = height
-    self.bytes = bytes
+    (self.name, self.format, self.width, self.height, self.bytes) = (name, format, width, height, bytes)
   }
 
   var testDescription: String { "\(format) \(name)" }
 
   static let all = png + jpeg + gif + webP + bmp + heif
+}
+
+/// A file of which something is not as it should be.
+struct ImageSample: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let bytes: [UInt8]
+  init(_ name: String, _ bytes: [UInt8]) { (testDescription, self.bytes) = (name, bytes) }
 }
 
 /// What is found in the bytes, which lie in memory of exactly their size, so that a sanitiser sees every

@@ -6,13 +6,7 @@ import Testing
 /// Files whose headers can be read, but which are not whole, or lie about what follows.
 @Suite("Images that are not whole", .measured)
 struct ImageStructureTests {
-  struct Sample: Sendable, CustomTestStringConvertible {
-    let name: String
-    let bytes: [UInt8]
-    init(_ name: String, _ bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
-    var testDescription: String { name }
-  }
-
+  typealias Sample = ImageSample
   private typealias File = ImageFixture
 
   static let png = [
@@ -74,14 +68,12 @@ struct ImageStructureTests {
   static let avif = [
     Sample("AVIF without its data", Array(File.oneItem(["avif"]).bytes.dropLast(48))),
     Sample("sequence without its movie", File.with(File.sequence) { $0.behind = [] }.bytes),
-    Sample("AVIF of no items", File.with(File.oneItem(["avif"])) { $0.items[0].pieces = [] }.bytes),
-    Sample(
-      "AVIF with a damaged box",
-      File.with(File.oneItem(["avif"])) { $0.behind = big(9, 4) + ascii("free") }.bytes),
+    Sample("AVIF of no items", File.avif { $0.items[0].pieces = [] }),
+    Sample("AVIF with a damaged box", File.avif { $0.behind = big(9, 4) + ascii("free") }),
     Sample(
       "AVIF cut in the header of a long box",
-      File.with(File.oneItem(["avif"])) { $0.behind = big(1, 4) + ascii("free") + big(0, 4) }.bytes),
-    Sample("AVIF whose mdat says more", File.with(File.oneItem(["avif"])) { $0.mdatSize = 49 }.bytes),
+      File.avif { $0.behind = big(1, 4) + ascii("free") + big(0, 4) }),
+    Sample("AVIF whose mdat says more", File.avif { $0.mdatSize = 49 }),
   ]
 
   @Test(arguments: png + jpeg + gif + webP + bmp + avif)

@@ -3,8 +3,6 @@
 
 /// A folder that a store may have.
 extension TestFolder {
-  var dataPath: String { self["data.mdb"] }
-
   func open(_ change: (inout CacheStoreSettings) -> Void = { _ in }) throws -> CacheStore {
     var settings = CacheStoreSettings(directory: path)
     settings.bytesMax = 64 << 20
@@ -13,6 +11,21 @@ extension TestFolder {
     change(&settings)
     return try CacheStore.open(settings)
   }
+
+  /// Changes the bytes of a file that no store has open.
+  func change(_ name: String = "data.mdb", _ change: (inout [UInt8]) throws -> Void) throws {
+    var bytes = try read(name)
+    try change(&bytes)
+    try write(name, bytes)
+  }
+
+  /// The damaged files that were moved aside.
+  var badFiles: [String] { names.filter { $0.hasPrefix("data.mdb.bad") } }
+}
+
+extension EnvironmentOpening.Found {
+  /// Why a file was moved aside.
+  var damage: String? { if case .damaged(_, let why) = self { why } else { nil } }
 }
 
 extension CacheStore {

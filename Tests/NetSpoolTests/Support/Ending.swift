@@ -13,12 +13,15 @@ extension NetworkOperation {
   }
 }
 
-extension Result where Success == NetworkResponse, Failure == NetworkError {
+extension Result where Failure == NetworkError {
   var error: NetworkError? {
     if case .failure(let error) = self { error } else { nil }
   }
 
   var code: NetworkError.Code? { error?.code }
+}
+
+extension Result where Success == NetworkResponse, Failure == NetworkError {
   var reason: String? { error?.reason }
   var response: NetworkResponse? { try? get() }
   var text: String? { response?.text }

@@ -66,6 +66,12 @@ extension NetworkQueue {
 }
 
 extension ScriptedOrigin {
+  /// Answers every request with the same.
+  convenience init(answering answer: Answer) throws {
+    try self.init()
+    fallback(answer)
+  }
+
   /// Answers requests to a path as soon as they are released.
   func hold(_ path: String, _ answer: Answer) {
     on(path, answer)

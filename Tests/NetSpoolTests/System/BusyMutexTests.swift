@@ -6,24 +6,23 @@ import Testing
 
 struct BusyMutexTests {
   /// One thread of the model: where it stands in `cnetspool_lock_take` and `cnetspool_lock_give`.
-  private enum Step: UInt8 { case take, look, announce, sleep, asleep, hold, give, wake, done }
+  private enum Step { case take, look, announce, sleep, asleep, hold, give, wake, done }
 
   private struct Model: Hashable {
     var word: UInt8 = 0
-    var steps: [Step.RawValue]
+    var steps: [Step]
     var rounds: [Int]
   }
 
   @Test func `no interleaving of three threads has two holders or a sleeper that none wakes`() {
-    let first = Model(
-      steps: [Step.take.rawValue, Step.take.rawValue, Step.take.rawValue], rounds: [2, 2, 2])
+    let first = Model(steps: [.take, .take, .take], rounds: [2, 2, 2])
     var (seen, todo): (Set<Model>, [Model]) = ([first], [first])
     var ends = 0
     while let model = todo.popLast() {
-      #expect(model.steps.count { $0 == Step.hold.rawValue || $0 == Step.give.rawValue } <= 1)
+      #expect(model.steps.count { $0 == .hold || $0 == .give } <= 1)
       let next = model.steps.indices.flatMap { Self.moves(of: $0, in: model) }
       if next.isEmpty {
-        #expect(model.steps.allSatisfy { $0 == Step.done.rawValue } && model.word == 0)
+        #expect(model.steps.allSatisfy { $0 == .done } && model.word == 0)
         ends += 1
       }
       for each in next where seen.insert(each).inserted { todo.append(each) }
@@ -35,11 +34,11 @@ struct BusyMutexTests {
   private static func moves(of thread: Int, in model: Model) -> [Model] {
     func to(_ step: Step, _ change: (inout Model) -> Void = { _ in }) -> Model {
       var next = model
-      next.steps[thread] = step.rawValue
+      next.steps[thread] = step
       change(&next)
       return next
     }
-    switch Step(rawValue: model.steps[thread])! {
+    switch model.steps[thread] {
     case .take, .look:
       if model.word == 0 { return [to(.hold) { $0.word = 1 }, to(.announce)] }
       return [to(.look), to(.announce)]
@@ -55,13 +54,13 @@ struct BusyMutexTests {
         }
       ]
     case .wake:
-      let sleepers = model.steps.indices.filter { model.steps[$0] == Step.asleep.rawValue }
+      let sleepers = model.steps.indices.filter { model.steps[$0] == .asleep }
       let end = end(of: thread, in: model)
       if sleepers.isEmpty { return [to(end) { $0.rounds[thread] -= 1 }] }
       return sleepers.map { sleeper in
         to(end) { next in
           next.rounds[thread] -= 1
-          next.steps[sleeper] = Step.announce.rawValue
+          next.steps[sleeper] = .announce
         }
       }
     case .done: return []
@@ -72,17 +71,13 @@ struct BusyMutexTests {
     model.rounds[thread] > 1 ? .take : .done
   }
 
-  @Test func `sixteen threads lose no step`() async {
+  @Test func `sixteen threads lose no step`() async throws {
     let (lock, rounds) = (Shared(), 5_000)
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<16 {
-        group.addTask {
-          for _ in 0..<rounds {
-            lock.counter.withLock { counts in
-              counts[0] += 1
-              counts[1] += 1
-            }
-          }
+    try await atOnce(16) { _ in
+      for _ in 0..<rounds {
+        lock.counter.withLock { counts in
+          counts[0] += 1
+          counts[1] += 1
         }
       }
     }

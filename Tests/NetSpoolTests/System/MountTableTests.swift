@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import NetSpool
@@ -28,10 +27,8 @@ struct MountTableTests {
 
   @Test func `is what the system says`() throws {
     let folder = try TestFolder()
-    var status = stat()
-    #expect(unsafe stat(folder.path, &status) == 0)
-    let device = Self.number(
-      UInt64(status.st_dev >> 8 & 0xFFF), UInt64(status.st_dev & 0xFF | status.st_dev >> 12 & 0xFFF00))
-    #expect(MountTable.current().device(of: folder.path) == device)
+    let device = try FileStatus(path: folder.path).identity.device
+    let number = Self.number(device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xFFF00)
+    #expect(MountTable.current().device(of: folder.path) == number)
   }
 }

@@ -24,16 +24,12 @@ struct SHA256Tests {
     ),
   ]
 
-  static func hex(_ bytes: [UInt8]) -> String {
-    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-  }
-
   @Test(arguments: vectors.indices, [true, false])
   func `digests of the standard`(index: Int, accelerated: Bool) {
     var digest = SHA256(accelerated: accelerated)
     let message = Self.vectors[index].message
     unsafe digest.update(message.span.bytes)
-    #expect(Self.hex(digest.finish()) == Self.vectors[index].digest)
+    #expect(Hexadecimal.text(digest.finish()) == Self.vectors[index].digest)
   }
 
   @Test(arguments: [true, false])

@@ -17,15 +17,10 @@ struct SharedCountsTests {
 
   private static let tasks = 8
 
-  private func atOnce(_ body: @escaping @Sendable () -> Void) async {
-    await withTaskGroup(of: Void.self) { group in
-      for _ in 0..<Self.tasks { group.addTask(operation: body) }
-    }
-  }
-
-  @Test(arguments: [1, 3, 32]) func `what threads add is summed, each count by itself`(lines: Int) async {
+  @Test(arguments: [1, 3, 32])
+  func `what threads add is summed, each count by itself`(lines: Int) async throws {
     let shared = Shared(lines: lines)
-    await atOnce {
+    try await atOnce(Self.tasks) { _ in
       for _ in 0..<1_000 {
         shared.counts.add(2, to: .first)
         shared.counts.add(-1, to: .second)
@@ -42,21 +37,21 @@ struct SharedCountsTests {
     #expect(counts[.second] == 7 && counts[.first] == 0)
   }
 
-  @Test func `a number is given once`() async {
+  @Test func `a number is given once`() async throws {
     let (shared, given) = (Shared(lines: 4), Journal<UInt64>())
-    await atOnce { for _ in 0..<1_000 { given.add(shared.counts.next(.first)) } }
+    try await atOnce(Self.tasks) { _ in for _ in 0..<1_000 { given.add(shared.counts.next(.first)) } }
     let numbers = Set(given.entries)
     #expect(numbers.count == 1_000 * Self.tasks && !numbers.contains(0))
   }
 
-  @Test func `what is published is found by all, and released with its place`() async {
+  @Test func `what is published is found by all, and released with its place`() async throws {
     weak var left: Thing?
     do {
       let (shared, thing, found) = (Shared(lines: 1), Thing(), Counter())
       left = thing
       #expect(shared.place.object == nil)
       shared.place.publish(thing)
-      await atOnce { if shared.place.object === thing { found.add() } }
+      try await atOnce(Self.tasks) { _ in if shared.place.object === thing { found.add() } }
       #expect(found.value == Self.tasks)
     }
     #expect(left == nil)

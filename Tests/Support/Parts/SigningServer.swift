@@ -18,6 +18,8 @@ final class SigningServer: Sendable {
     }
     self.port = port
   }
+
+  func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 }
 
 extension Trait where Self == ConditionTrait {

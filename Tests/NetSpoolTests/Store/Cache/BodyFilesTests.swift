@@ -23,10 +23,6 @@ struct BodyFilesTests {
     SystemText.names(inDirectory: directory["bodies"]).sorted()
   }
 
-  private static func path(_ name: String, in directory: TestFolder) -> String {
-    directory["bodies"] + "/" + name
-  }
-
   @Test func `a long body is a file, which goes with it`() throws {
     let store = try directory.open()
     // Given bodies right below and at the length from which they are files
@@ -35,9 +31,9 @@ struct BodyFilesTests {
     store.write("long", pattern(2, count: Self.long), metadata: [2])
     // Then one is there, for its owner only, and counts
     let name = try #require(Self.names(directory).first)
-    let file = try FileStatus(path: Self.path(name, in: directory))
+    let file = try FileStatus(path: directory["bodies/\(name)"])
     #expect(Self.names(directory).count == 1 && file.bytes == Self.long && file.permissions == 0o600)
-    #expect(try FileStatus(path: directory["bodies"]).permissions == 0o700)
+    #expect(try directory.permissions("bodies") == 0o700)
     #expect(store.statistics.bytes > 2 * Self.long && store.statistics.fileBytes > 2 * Self.long)
     for (key, number) in [("short", 1), ("long", 2)] {
       let hit = try #require(store.lookup(key))
@@ -70,17 +66,13 @@ struct BodyFilesTests {
       let spool = try BodyFilesTests.spool(pattern(1, count: 100_000), times: 1, in: directory.path)
       store.put(StoreKey("b"), namespace: "n", metadata: [], body: .spooled(spool), askedAt: .max)
       store.flush()
-      for name in ["data.mdb", "lock.mdb", "stamp", "writer"] {
-        let status = try FileStatus(path: directory[name])
-        precondition(status.permissions == 0o600, name)
+      let bodies = BodyFilesTests.names(directory).map { "bodies/\($0)" }
+      for name in ["data.mdb", "lock.mdb", "stamp", "writer"] + bodies {
+        let permissions = try directory.permissions(name)
+        precondition(permissions == 0o600, name)
       }
-      let folder = try FileStatus(path: directory["bodies"])
-      precondition(folder.permissions == 0o700)
-      for name in BodyFilesTests.names(directory) {
-        let status = try FileStatus(path: BodyFilesTests.path(name, in: directory))
-        precondition(status.permissions == 0o600, name)
-      }
-      precondition(BodyFilesTests.names(directory).count == 2)
+      let permissions = try directory.permissions("bodies")
+      precondition(permissions == 0o700 && bodies.count == 2)
     }
   }
 
@@ -88,7 +80,7 @@ struct BodyFilesTests {
     let directory = try TestFolder(in: TestFiles.fast)
     let store = try directory.open { $0.bytesMax = 2 << 20 }
     for round in 0..<10 { Self.put(store, round * 10..<round * 10 + 10, size: 100_000) }
-    let files = Self.names(directory).compactMap { try? FileStatus(path: Self.path($0, in: directory)).bytes }
+    let files = Self.names(directory).compactMap { try? FileStatus(path: directory["bodies/\($0)"]).bytes }
     #expect(files.reduce(0, +) <= 2 << 20 && files.count > 10 && files.count <= store.statistics.entries)
     #expect(store.statistics.bytes <= 2 << 20 && store.statistics.dropped == 0)
   }
@@ -174,7 +166,7 @@ struct BodyFilesTests {
   @Test func `a file that is lost is a miss and counted, and its entry goes`() throws {
     let store = try directory.open()
     Self.put(store, 0..<3)
-    for name in Self.names(directory) { unsafe unlink(Self.path(name, in: directory)) }
+    for name in Self.names(directory) { try directory.remove("bodies/\(name)") }
     #expect((0..<3).allSatisfy { store.lookup("\($0)").isMissing })
     store.flush()
     #expect(store.statistics.damaged == 3 && store.statistics.entries == 0)
@@ -189,8 +181,7 @@ struct BodyFilesTests {
     let first = try directory.open()
     Self.put(first, 0..<1)
     first.close()
-    let path = Self.path(try #require(Self.names(directory).first), in: directory)
-    try damage.happen(to: path)
+    try damage.happen(to: "bodies/" + #require(Self.names(directory).first), in: directory)
     let store = try directory.open()
     #expect(store.lookup("0").isMissing)
     Self.put(store, 50..<51)
@@ -200,25 +191,21 @@ struct BodyFilesTests {
   enum Damage: Sendable {
     case cut, longer, changed, folder, link, pipe
 
-    func happen(to path: String) throws {
-      var bytes = try TestFiles.read(path)
+    func happen(to name: String, in directory: TestFolder) throws {
       switch self {
-      case .cut: bytes.removeLast()
-      case .longer: bytes.append(0)
-      case .changed: bytes[BodyFilesTests.long / 2] ^= 1
-      case .folder, .link, .pipe: unlink(path)
-      }
-      switch self {
-      case .folder: _ = unsafe mkdir(path, 0o700)
-      case .pipe: _ = unsafe mkfifo(path, 0o600)
+      case .cut: try directory.change(name) { $0.removeLast() }
+      case .longer: try directory.change(name) { $0.append(0) }
+      case .changed: try directory.change(name) { $0[BodyFilesTests.long / 2] ^= 1 }
+      case .pipe: try directory.replaceByFIFO(name)
+      case .folder:
+        try directory.remove(name)
+        try TestFiles.makeDirectory(directory[name])
       case .link:
-        try TestFiles.write(bytes, to: path + ".other")
-        _ = unsafe symlink(path + ".other", path)
-      default: try TestFiles.write(bytes, to: path)
+        let other = try directory.write(name + ".other", directory.read(name))
+        try directory.remove(name)
+        try directory.link(name, to: other)
       }
     }
-
-    private func unlink(_ path: String) { _ = unsafe Glibc.unlink(path) }
   }
 
   @Test func `files that no record names go when the store is opened`() async throws {
@@ -226,10 +213,7 @@ struct BodyFilesTests {
     Self.put(first, 0..<3)
     let named = Self.names(directory)
     first.close()
-    for number in 0..<5 {
-      try TestFiles.write(
-        pattern(number, count: 10), to: Self.path("00000000000000a\(number)", in: directory))
-    }
+    for number in 0..<5 { try directory.write("bodies/00000000000000a\(number)", [1, 2, 3]) }
     let store = try directory.open()
     #expect(await until { Self.names(directory) == named })
     #expect((0..<3).allSatisfy { store.lookup("\($0)")?.bytes == pattern($0, count: Self.long) })
@@ -240,7 +224,7 @@ struct BodyFilesTests {
     let store = try directory.open()
     Self.put(store, 0..<3)
     let named = Self.names(directory)
-    try TestFiles.write(pattern(0, count: 10), to: Self.path("00000000000000a0", in: directory))
+    try directory.write("bodies/00000000000000a0", [1, 2, 3])
     await #expect(processExitsWith: .success) { [path = directory.path as String] in
       let other = try CacheStore.open(CacheStoreSettings(directory: path))
       other.flush()
@@ -262,7 +246,7 @@ struct BodyFilesTests {
 
   @Test func `a folder of bodies that is a symlink is refused`() throws {
     let (directory, other) = (try TestFolder(), try TestFolder())
-    _ = unsafe symlink(other.path, directory["bodies"])
+    try directory.link("bodies", to: other.path)
     #expect(throws: NetworkError.self) { try directory.open() }
   }
 

@@ -13,10 +13,8 @@ struct CacheStoreTests {
 
   @Test(arguments: sizes)
   func `what is put is found before and after the commit and after reopening`(size: Int) throws {
-    // Given a store
     let store = try directory.open()
     let body = pattern(size, count: size)
-    // When something is put into it
     #expect(store.put("a", body, metadata: [1, 2, 3]))
     // Then it is found at once
     let hit = try #require(store.lookup("a"))
@@ -41,14 +39,11 @@ struct CacheStoreTests {
     for life in 0..<4 {
       let store = try directory.open()
       for number in 0..<4 {
-        let key = StoreKey("\(life) \(number)")
-        store.put(key, namespace: "n", metadata: [], body: pattern(life * 4 + number, count: 50_000))
-        store.flush()
-        ids.insert(try #require(store.lookup(key)).bodyID)
+        store.write("\(life) \(number)", pattern(life * 4 + number, count: 50_000))
+        ids.insert(try #require(store.lookup("\(life) \(number)")).bodyID)
       }
       for number in 0..<(life + 1) * 4 {
-        let key = StoreKey("\(number / 4) \(number % 4)")
-        #expect(store.lookup(key)?.bytes == pattern(number, count: 50_000))
+        #expect(store.lookup("\(number / 4) \(number % 4)")?.bytes == pattern(number, count: 50_000))
       }
       store.close()
     }
@@ -116,7 +111,6 @@ struct CacheStoreTests {
     let store = try directory.open()
     store.write("first", [1])
     let (before, began) = (store.statistics.commits, MonotonicClock.now)
-    // When many are put one by one
     for number in 0..<200 { store.put("\(number)", pattern(number, count: 2_000)) }
     let milliseconds = Int(MonotonicClock.now - began) / 1_000
     // Then each commit but the last, which is waited for, comes five milliseconds after another
@@ -171,8 +165,7 @@ struct CacheStoreTests {
     let store = try directory.open { settings in settings.pendingBytesMax = 4 << 20 }
     // Given more than the store takes at once
     let body = pattern(1, count: 1 << 20)
-    var isAccepted: [Bool] = []
-    for number in 0..<200 { isAccepted.append(store.put("\(number)", body)) }
+    let isAccepted = (0..<200).map { store.put("\($0)", body) }
     // Then what was accepted is there, and the rest counted
     store.flush()
     #expect(store.statistics.pendingBytes == 0)

@@ -101,24 +101,19 @@ struct ClaimTableTests {
   @Test(.ownThreads) func `many that claim at the same moment never have the same`() async throws {
     let holders = (0..<64).map { _ in Counter() }
     let (wins, doubles) = (Counter(), Counter())
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for thread in 0..<4 {
-        group.addTask {
-          let table = try Self.table(folder)
-          let we = Claimant(table)
-          for round in 0..<20_000 {
-            let number = (round * 7 + thread) % 64
-            guard let claim = table.claim(Self.key(number), for: we).claim else { continue }
-            withExtendedLifetime(claim) {
-              if holders[number].add() != 1 { doubles.add() }
-              wins.add()
-              holders[number].add(-1)
-              if round % 3 == 0 { claim.finish() }
-            }
-          }
+    try await atOnce(4) { thread in
+      let table = try Self.table(folder)
+      let we = Claimant(table)
+      for round in 0..<20_000 {
+        let number = (round * 7 + thread) % 64
+        guard let claim = table.claim(Self.key(number), for: we).claim else { continue }
+        withExtendedLifetime(claim) {
+          if holders[number].add() != 1 { doubles.add() }
+          wins.add()
+          holders[number].add(-1)
+          if round % 3 == 0 { claim.finish() }
         }
       }
-      try await group.waitForAll()
     }
     #expect(doubles.value == 0 && wins.value > 20_000)
   }

@@ -6,12 +6,6 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-extension Result where Success == Void, Failure == NetworkError {
-  fileprivate var error: NetworkError? {
-    if case .failure(let error) = self { error } else { nil }
-  }
-}
-
 extension CacheStore {
   /// Those that the disk does not know yet.
   fileprivate var removals: Int { core.shared.withLock { $0.removals.count } }
@@ -180,7 +174,7 @@ struct StoreBusyTests {
         // Given an engine that is to have a cache there
         async let opening = blocking { [configuration] in
           let start = ContinuousClock.now
-          let failure = Result { () throws(NetworkError) in try engine.useCache(configuration) }.error
+          let failure = Result { () throws(NetworkError) in try engine.useCache(configuration) }.failure
           return (failure, start.duration(to: .now))
         }
         // Then others go on, while it is waited for
@@ -206,8 +200,7 @@ struct StoreBusyTests {
       origin.on(prefix: "/", .text("hello").header("Cache-Control", "max-age=60"))
       let queue = other.configuration.queue
       let held = Mutex<NetworkEngine?>(try NetworkEngine(to: origin, on: queue))
-      let configuration = CacheConfiguration(directory: directory.path)
-      try held.withLock { try $0?.useCache(configuration) }
+      try held.withLock { try $0?.useCache(CacheConfiguration(directory: directory.path)) }
       try await Self.whileKept(directory.path) {
         // Given puts that cannot be written
         for number in 0..<20 {

@@ -1,4 +1,3 @@
-import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -6,9 +5,13 @@ import Testing
 @testable import TestSupport
 
 /// A disk that is full: 4 MiB, where the tests may mount one.
+@Suite(.enabled(if: TinyDisk.isPossible))
 struct StoreFullDiskTests {
-  @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk drops puts and recovers`() throws {
-    let disk = try #require(TinyDisk(mebibytes: 4))
+  private let disk: TinyDisk
+
+  init() throws { disk = try #require(TinyDisk(mebibytes: 4)) }
+
+  @Test func `a full disk drops puts and recovers`() throws {
     let store = try disk.directory.open()
     let bodies = (0..<100).map { pattern($0, count: 90_000) }
     for round in 0..<8 {
@@ -27,9 +30,7 @@ struct StoreFullDiskTests {
     #expect(store.statistics.dropped + store.statistics.evictions > 0 && store.statistics.damaged == 0)
   }
 
-  @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk has old entries make room for new ones`() throws
-  {
-    let disk = try #require(TinyDisk(mebibytes: 4))
+  @Test func `a full disk has old entries make room for new ones`() throws {
     let store = try disk.directory.open()
     let bodies = (0..<40).map { pattern($0, count: 90_000) }
     // When six times as much is put as the disk holds, not faster than it is written
@@ -45,9 +46,8 @@ struct StoreFullDiskTests {
     #expect(store.statistics.damaged == 0)
   }
 
-  @Test(.enabled(if: TinyDisk.isPossible), arguments: [200, 2_000, 20_000, 90_000])
+  @Test(arguments: [200, 2_000, 20_000, 90_000])
   func `a disk that was full before has old entries make room as well`(_ bytes: Int) throws {
-    let disk = try #require(TinyDisk(mebibytes: 4))
     let count = min(4_000, 1_500_000 / bytes)
     // Given a store with entries, on a disk that somebody else has filled meanwhile
     let before = try disk.directory.open()
@@ -69,17 +69,10 @@ struct StoreFullDiskTests {
     #expect(store.statistics.damaged == 0)
   }
 
-  @Test(.enabled(if: TinyDisk.isPossible))
-  func `of more at once than a disk holds the last is stored`() throws {
-    let disk = try #require(TinyDisk(mebibytes: 4))
+  @Test func `of more at once than a disk holds the last is stored`() throws {
     let store = try disk.directory.open()
     let bodies = (0..<4).map { pattern($0, count: 1_500_000) }
-    putAtOnce(bodies, into: store)
-    #expect(store.lookup("new 3")?.bytes == bodies[3] && store.statistics.dropped <= 1)
-  }
-
-  /// In one batch: the thread that writes is kept meanwhile.
-  private func putAtOnce(_ bodies: [[UInt8]], into store: CacheStore) {
+    // In one batch: the thread that writes is kept meanwhile
     let (isKept, gate) = (Latch(), Latch())
     store.core.afterCommit {
       isKept.open()
@@ -89,11 +82,10 @@ struct StoreFullDiskTests {
     for (number, body) in bodies.enumerated() { store.put("new \(number)", body) }
     gate.open()
     store.flush()
+    #expect(store.lookup("new 3")?.bytes == bodies[3] && store.statistics.dropped <= 1)
   }
 
-  @Test(.enabled(if: TinyDisk.isPossible))
-  func `a body that the disk can never take drives nothing out`() throws {
-    let disk = try #require(TinyDisk(mebibytes: 4))
+  @Test func `a body that the disk can never take drives nothing out`() throws {
     let store = try disk.directory.open()
     let bodies = (0..<20).map { pattern($0, count: 20_000) }
     for number in 0..<20 { store.put("\(number)", bodies[number]) }
@@ -104,9 +96,8 @@ struct StoreFullDiskTests {
   }
 
   /// LMDB writes to its table of readers through a map: without blocks behind it that is SIGBUS.
-  @Test(.enabled(if: TinyDisk.isPossible), arguments: [0, 1, 2, 4, 8, 16, 24, 64])
+  @Test(arguments: [0, 1, 2, 4, 8, 16, 24, 64])
   func `a disk with hardly a page left refuses a store, and kills no process`(_ pages: Int) throws {
-    let disk = try #require(TinyDisk(mebibytes: 4))
     try disk.fill(leaving: pages)
     do {
       _ = try CacheStore.open(CacheStoreSettings(directory: disk.directory["store"])).lookup("x")
@@ -116,32 +107,9 @@ struct StoreFullDiskTests {
     }
   }
 
-  /// Somebody else fills it, and leaves again.
-  @Test(.enabled(if: TinyDisk.isPossible))
-  func `a disk without a byte left makes no request wait and is used again when there is room`() async throws
-  {
-    let disk = try #require(TinyDisk(mebibytes: 4))
-    let store = try disk.directory.open()
-    store.write("before", pattern(1, count: 200_000))
-    // Given a disk that is full
-    try disk.fill()
-    for number in 0..<30 { store.put("\(number)", pattern(number, count: 100_000)) }
-    store.flush()
-    #expect(store.lookup("before")?.bytes ?? pattern(1, count: 200_000) == pattern(1, count: 200_000))
-    // When there is room again
-    try disk.empty()
-    // Then what waits is written without anybody asking, and puts are taken
-    #expect(await until { store.statistics.pendingBytes == 0 && store.statistics.state == .open })
-    #expect(store.put("after", pattern(2, count: 100_000)))
-    store.flush()
-    #expect(store.lookup("after")?.bytes == pattern(2, count: 100_000))
-  }
-
-  @Test(.enabled(if: TinyDisk.isPossible))
-  func `a disk that fills under an engine's cache costs it its cache, until there is room again`()
+  @Test func `a disk that fills under an engine's cache costs it its cache, until there is room again`()
     async throws
   {
-    let disk = try #require(TinyDisk(mebibytes: 4))
     try await withEngine { engine, origin in
       try engine.useCache(.init(directory: disk.directory["cache"]))
       origin.on(prefix: "/", .pattern(100_000).header("Cache-Control", "max-age=60"))
@@ -152,9 +120,12 @@ struct StoreFullDiskTests {
       for number in 0..<40 { #expect(await engine.get("/\(number)").end().response?.body.count == 100_000) }
       let full = try #require(engine.cacheStatistics)
       #expect(full.dropped + full.evictions > 0 || full.state == .failed, "\(full)")
-      // When there is room again, then what comes is stored
+      let before = try #require(await engine.get("/before").end().response?.body)
+      #expect(before.count == 100_000 && BodyPattern.matches(Array(before)))
+      // When there is room again, then what waits is written without a request, and what comes is stored
       try disk.empty()
       #expect(await until { engine.cacheStatistics?.state == .open })
+      #expect(await until { engine.cacheStatistics?.pendingBytes == 0 })
       #expect(await engine.get("/after").end().response?.isFromCache == false)
       await blocking { engine.flushCache() }
       #expect(await engine.get("/after").end().response?.isFromCache == true)

@@ -22,8 +22,7 @@ struct StoreLookerTests {
     #expect(looker.isStuck && done.entries.isEmpty)
     // And they are done in their order once it goes on, and there is place for more
     mayGoOn.open()
-    let hasGoneOn = await until { !looker.isStuck }
-    #expect(hasGoneOn)
+    #expect(await until { !looker.isStuck })
     let isTakenAgain = looker.run { done.add(-1) }
     #expect(isTakenAgain)
     looker.stop()

@@ -26,6 +26,7 @@ struct StoreModelTests {
     var found: [String: StoreHit] = [:]
     var missed: [String: UInt64] = [:]
     for step in 0..<400 {
+      let comment: Comment = "seed \(seed) step \(step)"
       let name = "\(["x", "y"][Int(random.next() % 2)])/\(random.next() % 40)"
       let key = StoreKey(name)
       switch random.next() % 20 {
@@ -51,27 +52,25 @@ struct StoreModelTests {
         store.close()
         store = try directory.open(few)
         missed = [:]
-        #expect(store.opening.found == .whole, "seed \(seed) step \(step)")
+        #expect(store.opening.found == .whole, comment)
       default: break
       }
       // Where it was found the last time it is found unchanged, or not at all
       if let last = found[name], let place = last.place {
         for kept in [last.body, nil] {
           guard let again = store.lookup(key, again: place, { kept ?? $0() }) else { continue }
-          #expect(again.array == model[name]?.body && last.metadata == model[name]?.metadata, "seed \(seed)")
+          #expect(again.array == model[name]?.body && last.metadata == model[name]?.metadata, comment)
         }
       }
       // What was not found is there only if it has changed
       if let mark = missed[name], !store.hasChanged(key.digest.first, since: mark) {
-        #expect(model[name] == nil)
+        #expect(model[name] == nil, comment)
       }
       let mark = store.mark
       let hit = store.lookup(key)
       found[name] = hit
       missed[name] = hit.isMissing ? mark : nil
-      #expect(
-        hit?.bytes == model[name]?.body && hit?.metadata == model[name]?.metadata, "seed \(seed) step \(step)"
-      )
+      #expect(hit?.bytes == model[name]?.body && hit?.metadata == model[name]?.metadata, comment)
     }
     // What nobody finds any more is taken out a little later; who writes sees what was left behind at a close.
     if let (name, value) = model.first {

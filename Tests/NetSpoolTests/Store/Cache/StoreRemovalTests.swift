@@ -10,7 +10,6 @@ import Testing
   init() throws { folder = try TestFolder() }
 
   @Test func `entries of a removal are found by no lookup before they are taken out`() async throws {
-    // Given a store that takes out one entry at a time
     let store = try folder.open { $0.removedAtOnce = 1 }
     fill(store, 1_500)
     // When a third of them is removed
@@ -46,12 +45,10 @@ import Testing
     fill(store, 2_000)
     store.removeAll(namespace: "n", matching: Array("x/".utf8))
     store.close()
-    // When
     store = try folder.open {
       $0.removedAtOnce = 50
       $0.sweepPatience = 0
     }
-    // Then
     let left = store.statistics.entries
     #expect((0..<2_000).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
     store.put("more", [])
@@ -127,7 +124,6 @@ import Testing
       }
     }
     store.flush()
-    // Then
     expect(time, within: .milliseconds(100))
     #expect(wrong.isEmpty)
   }

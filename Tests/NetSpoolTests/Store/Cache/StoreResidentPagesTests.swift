@@ -15,18 +15,18 @@ struct StoreResidentPagesTests {
     for key in keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
     store.flush()
     // Then what writing it left in memory is little
-    #expect(MemoryUse.ofMapping(directory.dataPath) <= 2 * Self.limit)
+    #expect(MemoryUse.ofMapping(directory["data.mdb"]) <= 2 * Self.limit)
     // And so it stays while every body is read
     var peak = 0
     for (number, key) in keys.enumerated() {
       #expect(store.lookup(key)?.bytes.count == 8_000)
-      if number % 50 == 0 { peak = max(peak, MemoryUse.ofMapping(directory.dataPath)) }
+      if number % 50 == 0 { peak = max(peak, MemoryUse.ofMapping(directory["data.mdb"])) }
     }
     #expect(peak > 0 && peak <= 2 * Self.limit)
   }
+
   @Test(.notSanitized(.memoryIsNoMeasure))
   func `the pages of the file are given back when memory is short`() async throws {
-
     let (directory, store, before) = try filled()
     #expect(before > 6 << 20)
     // When it gets short
@@ -35,7 +35,7 @@ struct StoreResidentPagesTests {
     #expect(
       await until {
         _ = store.lookup(Self.keys[0])
-        return MemoryUse.ofMapping(directory.dataPath) <= before / 2
+        return MemoryUse.ofMapping(directory["data.mdb"]) <= before / 2
       })
     #expect(Self.keys.allSatisfy { store.lookup($0)?.bytes == pattern(1, count: 8_000) })
   }
@@ -45,10 +45,10 @@ struct StoreResidentPagesTests {
     let (directory, store, before) = try filled()
     // Given a store thread that has looked at all that was done, and sleeps
     #expect(await until { store.core.views.withLock { $0.current == nil } })
-    #expect(MemoryUse.ofMapping(directory.dataPath) > before / 2)
+    #expect(MemoryUse.ofMapping(directory["data.mdb"]) > before / 2)
     // When memory gets short
     try TestFiles.write(Self.pressure("12.50"), to: directory["pressure"])
-    #expect(await until { MemoryUse.ofMapping(directory.dataPath) <= before / 2 })
+    #expect(await until { MemoryUse.ofMapping(directory["data.mdb"]) <= before / 2 })
     _ = store
   }
 
@@ -77,7 +77,7 @@ struct StoreResidentPagesTests {
     for key in Self.keys { store.put(key, namespace: "n", metadata: [], body: pattern(1, count: 8_000)) }
     store.flush()
     for key in Self.keys { #expect(store.lookup(key)?.bytes.count == 8_000) }
-    return (directory, store, MemoryUse.ofMapping(directory.dataPath))
+    return (directory, store, MemoryUse.ofMapping(directory["data.mdb"]))
   }
 
   private static func pressure(_ percent: String) -> [UInt8] {

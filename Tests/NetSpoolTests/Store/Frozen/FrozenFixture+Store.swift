@@ -10,6 +10,18 @@ extension TestFolder {
     change(&settings)
     return try FrozenStore.open(settings)
   }
+
+  /// Writes to the file of a frozen store, beside the store.
+  func writeFrozen<Value>(
+    layout: UInt32 = FrozenTables.layout, _ body: (inout WriteTransaction) throws(StoreError) -> Value
+  ) throws -> Value {
+    var settings = EnvironmentSettings(
+      directory: path, layout: layout, isDisposable: false, isExclusive: true)
+    settings.databasesMax = 9
+    let environment = try Environment.open(settings)
+    defer { environment.drop() }
+    return try environment.write(body)
+  }
 }
 
 extension FrozenJournal {

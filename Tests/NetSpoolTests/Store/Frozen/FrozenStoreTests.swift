@@ -105,7 +105,7 @@ struct FrozenStoreTests {
 
   @Test func `the lists of the first layout are taken out`() throws {
     // Given a file of the first layout, with two lists that nobody reads any more
-    try Self.changeFile(directory, layout: 1) { transaction throws(StoreError) in
+    try directory.writeFrozen(layout: 1) { transaction throws(StoreError) in
       for name in ["lane", "due"] {
         let list = try transaction.database(name)
         for key in 0..<100 as Range<UInt64> {
@@ -114,29 +114,17 @@ struct FrozenStoreTests {
         }
       }
     }
-    // When it is opened and used
     let store = try directory.openFrozen()
     #expect(store.opening.found == .whole)
     #expect(try store.accept("one") == 1)
     // Then they are gone
-    try Self.changeFile(directory, layout: 2) { transaction throws(StoreError) in
+    try directory.writeFrozen { transaction throws(StoreError) in
       for name in ["lane", "due"] {
         let list = try transaction.database(name)
         #expect(try transaction.size(of: list).records == 0)
       }
     }
     #expect(try FrozenTablesSeen(store).isConsistent)
-  }
-
-  private static func changeFile(
-    _ directory: TestFolder, layout: UInt32, _ change: (inout WriteTransaction) throws(StoreError) -> Void
-  ) throws {
-    var settings = EnvironmentSettings(
-      directory: directory.path, layout: layout, isDisposable: false, isExclusive: true)
-    settings.databasesMax = 9
-    let environment = try Environment.open(settings)
-    defer { environment.drop() }
-    try environment.write(change)
   }
 
   // MARK: Refusals
@@ -152,10 +140,8 @@ struct FrozenStoreTests {
   @Test func `there is a limit of requests`() throws {
     let store = try directory.openFrozen { $0.recordsMax = 3 }
     let answers = store.write((0..<5).map { .accept(.sample("\($0)"), body: []) })
-    #expect(answers.prefix(3).allSatisfy { $0.failure == nil })
-    #expect(
-      answers.suffix(2).allSatisfy { $0.failure?.code == .queueFull && $0.failure?.reason == "frozenRecords" }
-    )
+    #expect(answers.map { $0.failure?.code } == [nil, nil, nil, .queueFull, .queueFull])
+    #expect(answers.suffix(2).map { $0.failure?.reason } == ["frozenRecords", "frozenRecords"])
     try store.write(.finish(1, .sample("x")))
     #expect(try store.accept("again") == 4)
   }
@@ -212,15 +198,14 @@ struct FrozenStoreTests {
   @Test func `old outcomes and letters go and are counted`() throws {
     let store = try directory.openFrozen { $0.keptRowsMax = 5 }
     let now = WallClock.microseconds
-    let day: Int64 = 86_400_000_000
-    for age in 0..<10 {
+    for age in 0..<10 as Range<Microseconds> {
       let (done, dead) = (try store.accept("done"), try store.accept("dead"))
-      try store.write(.finish(done, .sample("x", at: now - Int64(age) * day)))
-      try store.write(.deadLetter(dead, .sample("x", at: now - Int64(age) * day), keepsBody: true))
+      try store.write(.finish(done, .sample("x", at: now - age * .day)))
+      try store.write(.deadLetter(dead, .sample("x", at: now - age * .day), keepsBody: true))
     }
     try store.write(.sweep(nowWall: now))
     // The five oldest by number are too many, and those of the rest that are older than a week too old
-    #expect(try store.endings(.outcomes).map { (now - $0.ending.endedWall) / day } == [5, 6, 7])
+    #expect(try store.endings(.outcomes).map { (now - $0.ending.endedWall) / .day } == [5, 6, 7])
     #expect(try store.endings(.deadLetters).count == 3)
     #expect(store.statistics.dropped == 14)
     let seen = try FrozenTablesSeen(store)
@@ -267,15 +252,11 @@ struct FrozenStoreTests {
   }
 
   @Test func `its files are its owner's alone`() throws {
-    let path = directory.path + "/deep/frozen"
-    let store = try FrozenStore.open(FrozenStoreSettings(directory: path))
+    let store = try FrozenStore.open(FrozenStoreSettings(directory: directory["deep/frozen"]))
     _ = try store.accept("x")
-    #expect(
-      try FileStatus(named: "frozen", in: FileDescriptor.directory(directory.path + "/deep"))?.permissions
-        == 0o700)
+    #expect(try directory.permissions("deep/frozen") == 0o700)
     for name in ["data.mdb", "lock.mdb", "stamp"] {
-      #expect(
-        try FileStatus(named: name, in: FileDescriptor.directory(path))?.permissions == 0o600, "\(name)")
+      #expect(try directory.permissions("deep/frozen/\(name)") == 0o600, "\(name)")
     }
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import NetSpool
@@ -117,7 +116,6 @@ struct StoreDamageTests {
     }
     #expect(bodies == 40)
     try directory.write("data.mdb", data)
-    // When all of it is removed
     let again = try directory.open()
     #expect(again.opening.found == .whole)
     again.removeAll(namespace: "n")
@@ -135,12 +133,11 @@ struct StoreDamageTests {
     let body = pattern(7, count: 60_000)
     store.put("a", body)
     store.close()
-    var data = try directory.read("data.mdb")
-    let middle = body[30_000..<30_008]
-    let place = try #require(
-      data.indices.first { data[$0] == middle.first && data[$0...].starts(with: middle) })
-    data[place] ^= 4
-    try directory.write("data.mdb", data)
+    try directory.change { data in
+      let middle = body[30_000..<30_008]
+      let place = data.indices.first { data[$0] == middle.first && data[$0...].starts(with: middle) }
+      data[try #require(place)] ^= 4
+    }
     // When it is looked for, it is a miss, and gone
     let again = try directory.open()
     #expect(again.opening.found == .whole)

@@ -86,7 +86,7 @@ struct StoreEnvironmentTests {
     #expect(bytes > 4_000_000)
     environment.drop()
     // Nor the next opening, even of one whose process ended right behind the commit
-    let file = try FileDescriptor(opening: directory.dataPath, flags: O_RDWR)
+    let file = try FileDescriptor(opening: directory["data.mdb"], flags: O_RDWR)
     try file.truncate(to: Int64(bytes - 100_000))
     environment = try open(directory, isDisposable: isDisposable)
     #expect(environment.opening.found == .whole && environment.isFileWhole)
@@ -122,19 +122,6 @@ struct StoreEnvironmentTests {
       }
     }
     environment.drop()
-  }
-
-  @Test func `what cannot be had again is kept without its stamp`() throws {
-    // Given an environment that is no cache, whose stamp is lost
-    let first = try open(directory)
-    try put(1, [7], in: first)
-    first.drop()
-    try directory.write("stamp", [])
-    // When it is opened, its pages are believed after they were checked
-    let second = try open(directory)
-    #expect(second.opening.found == .whole)
-    #expect(try all(in: second) == [[7]])
-    second.drop()
   }
 
   @Test func `another layout is no place to join`() throws {

@@ -10,12 +10,7 @@ struct StoreOpeningTests {
 
   init() throws { directory = try TestFolder(in: TestFiles.fast) }
 
-  private func failure(_ directory: TestFolder) -> NetworkError? {
-    do {
-      _ = try directory.open()
-      return nil
-    } catch { return error as? NetworkError }
-  }
+  private func refusal(of directory: TestFolder) -> NetworkError? { failure { _ = try directory.open() } }
 
   private func filled() throws -> TestFolder {
     let directory = try TestFolder(in: TestFiles.fast)
@@ -25,17 +20,13 @@ struct StoreOpeningTests {
     return directory
   }
 
-  private func mode(_ path: String) -> mode_t {
-    var status = stat()
-    return unsafe stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
-  }
-
   @Test func `a missing directory is made for its owner only`() throws {
-    let parent = try TestFolder(in: TestFiles.fast)
-    let path = parent.path + "/a/b/c"
-    #expect(try CacheStore.open(CacheStoreSettings(directory: path)).opening.found == .nothing)
-    #expect([parent.path + "/a", parent.path + "/a/b", path].map(mode) == [0o700, 0o700, 0o700])
-    #expect(["data.mdb", "lock.mdb", "stamp"].map { mode(path + "/" + $0) } == [0o600, 0o600, 0o600])
+    let store = try CacheStore.open(CacheStoreSettings(directory: directory["a/b/c"]))
+    #expect(store.opening.found == .nothing)
+    for name in ["a", "a/b", "a/b/c"] { #expect(try directory.permissions(name) == 0o700, "\(name)") }
+    for name in ["a/b/c/data.mdb", "a/b/c/lock.mdb", "a/b/c/stamp"] {
+      #expect(try directory.permissions(name) == 0o600, "\(name)")
+    }
   }
 
   @Test(arguments: [[], [1, 2, 3], [UInt8](repeating: 0, count: 8_192), pattern(1, count: 50_000)])
@@ -44,7 +35,7 @@ struct StoreOpeningTests {
     let store = try directory.open()
     store.write("a", [1])
     #expect(store.lookup("a")?.bytes == [1])
-    let moved = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
+    let moved = directory.badFiles
     #expect(moved.count == (bytes.isEmpty ? 0 : 1))
     if let name = moved.first { #expect(try directory.read(name) == bytes) }
   }
@@ -53,9 +44,9 @@ struct StoreOpeningTests {
     for number in 0..<6 {
       try directory.write("data.mdb", [UInt8](repeating: UInt8(number), count: 100))
       try directory.open().close()
-      unsafe unlink(directory.path + "/stamp")
+      try directory.remove("stamp")
     }
-    let kept = directory.names.filter { $0.hasPrefix("data.mdb.bad-") }
+    let kept = directory.badFiles
     #expect(kept.count == 3)
     #expect(try kept.map { try directory.read($0).first }.contains(5))
   }
@@ -63,18 +54,18 @@ struct StoreOpeningTests {
   @Test func `a symlink is refused`() throws {
     let directory = try filled()
     let other = try TestFolder(in: TestFiles.fast)
-    try other.link("data.mdb", to: directory.dataPath)
-    let failure = failure(other)
-    #expect(failure?.code == .storeOpenFailed && failure?.reason == "symlink")
+    try other.link("data.mdb", to: directory["data.mdb"])
+    let refused = refusal(of: other)
+    #expect(refused?.code == .storeOpenFailed && refused?.reason == "symlink")
     // A dangling one as well, and a stamp
     let third = try TestFolder(in: TestFiles.fast)
     try third.link("stamp", to: "/tmp/netspool-nowhere")
-    #expect(self.failure(third)?.reason == "symlink")
+    #expect(refusal(of: third)?.reason == "symlink")
   }
 
   @Test func `a directory in the file's place is refused`() throws {
-    unsafe mkdir(directory.dataPath, 0o700)
-    #expect(failure(directory)?.reason == "notAFile")
+    unsafe mkdir(directory["data.mdb"], 0o700)
+    #expect(refusal(of: directory)?.reason == "notAFile")
   }
 
   @Test func `a file in the directory's place is refused`() throws {
@@ -87,38 +78,35 @@ struct StoreOpeningTests {
   @Test(arguments: [mode_t(0o770), 0o702, 0o777])
   func `a directory others may write to is refused`(mode: mode_t) throws {
     unsafe chmod(directory.path, mode)
-    #expect(failure(directory)?.reason == "permissions")
+    #expect(refusal(of: directory)?.reason == "permissions")
   }
 
   @Test(.enabled(if: geteuid() == 0)) func `another owner's directory is refused`() throws {
     unsafe chown(directory.path, 12_345, 12_345)
-    #expect(failure(directory)?.reason == "owner")
+    #expect(refusal(of: directory)?.reason == "owner")
     unsafe chown(directory.path, 0, 0)
   }
 
   @Test func `permissions taken away are given back or refused`() throws {
     let directory = try filled()
-    unsafe chmod(directory.dataPath, 0)
+    unsafe chmod(directory["data.mdb"], 0)
     if geteuid() == 0 {
       #expect(try !directory.open().lookup("a").isMissing)
-      #expect(mode(directory.dataPath) == 0o600)
+      #expect(try directory.permissions("data.mdb") == 0o600)
     } else {
-      #expect(failure(directory)?.reason == "permissions")
+      #expect(refusal(of: directory)?.reason == "permissions")
     }
   }
 
-  @Test(arguments: [9, 10, 11]) func `a newer layout is refused and left alone`(byte: Int) throws {
+  @Test(arguments: [8, 16, 24] as [UInt32])
+  func `a newer layout is refused and left alone`(bit: UInt32) throws {
     // Given a store whose stamp says it is of a later version, as such a version would write it
     let directory = try filled()
-    var stamp = try directory.read("stamp")
-    stamp[byte] = 1
-    stamp.removeLast(8)
-    stamp.append(integer: Checksum.of(stamp.rawBytes))
+    let stamp = EnvironmentStamp(layout: CacheDatabases.layout | 1 << bit, state: .orderly).encode()
     try directory.write("stamp", stamp)
     let before = try directory.read("data.mdb")
-    // When it is opened, it is refused
-    let failure = failure(directory)
-    #expect(failure?.code == .storeOpenFailed && failure?.reason == "newerSchema")
+    let refused = refusal(of: directory)
+    #expect(refused?.code == .storeOpenFailed && refused?.reason == "newerSchema")
     #expect(try directory.read("data.mdb") == before && directory.read("stamp") == stamp)
   }
 
@@ -127,50 +115,27 @@ struct StoreOpeningTests {
     var data = try directory.read("data.mdb")
     for page in 0..<2 { data[page * Int(getpagesize()) + 20] = 2 }
     try directory.write("data.mdb", data)
-    #expect(failure(directory)?.reason == "version")
+    #expect(refusal(of: directory)?.reason == "version")
     #expect(try directory.read("data.mdb") == data)
   }
 
   @Test func `after the machine went down a store in use begins afresh`() throws {
     // Given a store that was in use under another kernel
-    let directory = try filled()
-    var stamp = try directory.read("stamp")
-    stamp[12] = 2
-    stamp[16] ^= 1
-    stamp.removeLast(8)
-    stamp.append(integer: Checksum.of(stamp.rawBytes))
-    try directory.write("stamp", stamp)
+    let (directory, boot) = (try filled(), BootIdentifier(first: 1, second: 2))
+    let stamp = EnvironmentStamp(layout: CacheDatabases.layout, state: .inUse, boot: boot)
+    try directory.write("stamp", stamp.encode())
     let store = try directory.open()
     #expect(store.opening.found == .outdated)
     #expect(store.lookup("a").isMissing)
     #expect(directory.names == ["bodies", "data.mdb", "lock.mdb", "stamp", "writer"])
   }
 
-  @Test(arguments: [0, 1]) func `a stamp of another length is none`(surplus: Int) throws {
-    let directory = try filled()
-    let stamp = try directory.read("stamp")
-    try directory.write("stamp", surplus > 0 ? stamp + [0] : stamp.dropLast())
-    let store = try directory.open()
-    guard case .damaged(_, "no stamp") = store.opening.found else {
-      throw PartFailure("\(store.opening.found)")
-    }
-    #expect(store.lookup("a").isMissing)
-  }
-
   @Test func `an opening that never ended is not trusted`() throws {
     let directory = try filled()
-    var stamp = try directory.read("stamp")
-    stamp[12] = 1
-    stamp[14] = 1
-    stamp.removeLast(8)
-    stamp.append(integer: Checksum.of(stamp.rawBytes))
-    try directory.write("stamp", stamp)
+    let stamp = EnvironmentStamp(layout: CacheDatabases.layout, state: .opening, brokenOpenings: 1)
+    try directory.write("stamp", stamp.encode())
     let store = try directory.open()
-    guard case .damaged = store.opening.found else {
-      Issue.record("\(store.opening.found)")
-      return
-    }
-    #expect(store.lookup("a").isMissing)
+    #expect(store.opening.found.damage == "opening never ended" && store.lookup("a").isMissing)
   }
 
   @Test(arguments: [0, 7, 63, 64, 65])
@@ -179,6 +144,7 @@ struct StoreOpeningTests {
     let stamp = try directory.read("stamp") + [1]
     try directory.write("stamp", stamp.prefix(count).map { $0 ^ (count == 64 ? 1 : 0) })
     let store = try directory.open()
+    #expect(store.opening.found.damage == "no stamp" && store.lookup("a").isMissing)
     store.put("b", [2])
     store.close()
     #expect(try directory.open().lookup("b")?.bytes == [2])
@@ -190,7 +156,7 @@ struct StoreOpeningTests {
     if let bytes {
       try directory.write("lock.mdb", bytes)
     } else {
-      unsafe unlink(directory.path + "/lock.mdb")
+      try directory.remove("lock.mdb")
     }
     let store = try directory.open()
     #expect(store.opening.found == .whole)
@@ -201,17 +167,13 @@ struct StoreOpeningTests {
     let store = try directory.open()
     store.write("a", [1])
     defer { store.close() }
-    var count = 0
-    // Other tests may have a thousand connections open at the moment.
-    for descriptor in Int32(0)..<65_536 {
-      var target = [UInt8](repeating: 0, count: 4_096)
-      let length = unsafe target.withUnsafeMutableBytes { buffer in
-        unsafe readlink("/proc/self/fd/\(descriptor)", buffer.baseAddress!, buffer.count)
-      }
-      guard length > 0, target.prefix(length).starts(with: directory.path.utf8) else { continue }
-      count += 1
-      #expect(fcntl(descriptor, F_GETFD) & FD_CLOEXEC != 0)
+    let files = try [".", "data.mdb", "lock.mdb", "stamp", "writer", "bodies"].map { name in
+      try FileStatus(path: directory[name]).identity
     }
-    #expect(count >= 4)
+    // Other tests may have a thousand connections open at the moment.
+    let ours = (Int32(0)..<65_536).filter { number in
+      (try? FileStatus(ofDescriptor: number)).map { files.contains($0.identity) } ?? false
+    }
+    #expect(ours.count >= 4 && ours.filter { fcntl($0, F_GETFD) & FD_CLOEXEC == 0 } == [])
   }
 }

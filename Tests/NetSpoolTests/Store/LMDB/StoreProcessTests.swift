@@ -93,12 +93,36 @@ struct StoreProcessTests {
     }
   }
 
+  /// Of 1 MiB, into which several times as much is put.
   @Test(arguments: [false, true])
   func `a file that may not grow loses what is old or does not fit, and nothing else`(atOnce: Bool)
     async throws
   {
     await #expect(processExitsWith: .success) { [atOnce = atOnce as Bool] in
-      try StoreProcessTests.fillShortFile(atOnce: atOnce)
+      let directory = try TestFolder()
+      let store = try directory.open()
+      var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
+      precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      func fill() {
+        for number in 0..<500 { store.put("\(number)", StoreProcessTests.body(number)) }
+      }
+      if atOnce {
+        // Nobody else can write meanwhile, so that all of it waits.
+        try store.core.environment.write { _ in fill() }
+      } else {
+        fill()
+      }
+      store.flush()
+      let statistics = store.statistics
+      precondition(statistics.entries > 10, "\(statistics)")
+      precondition(statistics.dropped + statistics.evictions == 500 - statistics.entries, "\(statistics)")
+      precondition((0..<500).count { !store.lookup("\($0)").isMissing } == statistics.entries)
+      for number in 0..<500 {
+        if let hit = store.lookup("\(number)") { precondition(hit.bytes == StoreProcessTests.body(number)) }
+      }
+      store.removeAll(namespace: "n")
+      store.write("late", [1])
+      precondition(store.lookup("late")?.bytes == [1], "late is missing")
     }
   }
 
@@ -112,34 +136,6 @@ struct StoreProcessTests {
         preconditionFailure("opened")
       } catch { precondition(error.code == .storageFull && error.underlying == .errno(EFBIG), "\(error)") }
     }
-  }
-
-  /// Puts several times what a file of 1 MiB holds.
-  private static func fillShortFile(atOnce: Bool) throws {
-    let directory = try TestFolder()
-    let store = try directory.open()
-    var limit = rlimit(rlim_cur: 1 << 20, rlim_max: 1 << 20)
-    precondition(unsafe setrlimit(CInt(RLIMIT_FSIZE.rawValue), &limit) == 0)
-    func fill() {
-      for number in 0..<500 { store.put("\(number)", body(number)) }
-    }
-    if atOnce {
-      // Nobody else can write meanwhile, so that all of it waits.
-      try store.core.environment.write { _ in fill() }
-    } else {
-      fill()
-    }
-    store.flush()
-    let statistics = store.statistics
-    precondition(statistics.entries > 10, "\(statistics)")
-    precondition(statistics.dropped + statistics.evictions == 500 - statistics.entries, "\(statistics)")
-    precondition((0..<500).count { !store.lookup("\($0)").isMissing } == statistics.entries)
-    for number in 0..<500 {
-      if let hit = store.lookup("\(number)") { precondition(hit.bytes == body(number)) }
-    }
-    store.removeAll(namespace: "n")
-    store.write("late", [1])
-    precondition(store.lookup("late")?.bytes == [1], "late is missing")
   }
 
   @Test(.notSanitized(.memoryIsNoMeasure))
