@@ -11,8 +11,7 @@ struct DescriptorLimitTests {
     await #expect(processExitsWith: .success) {
       try await withWire({ $0.queue.sizing = .fixed(20) }) { wire in
         wire.origin.fallback(.text("ok"))
-        let warm = try await wire.answer(wire.operation("/warm"))
-        #expect(warm.text == "ok")
+        #expect(try await wire.answer(wire.operation("/warm")).text == "ok")
         // Given a process without a free descriptor, whose idle connection does not lead to the other name
         var taken: [Int32] = []
         leaveFewDescriptors()
@@ -30,13 +29,10 @@ struct DescriptorLimitTests {
         }
         #expect(cpuSeconds() - before < 2)
         // And the connection that is there still serves
-        let reused = try await wire.answer(wire.operation("/reused"))
-        #expect(reused.metrics.connectionReused)
+        #expect(try await wire.answer(wire.operation("/reused")).metrics.connectionReused)
         // Then it recovers with the descriptors
         for descriptor in taken { close(descriptor) }
-        let url = wire.origin.url("/b", host: "localhost")
-        let recovered = try await wire.answer(wire.engine.operation(url: url))
-        #expect(recovered.text == "ok")
+        #expect(await wire.get(wire.origin.url("/b", host: "localhost")).text == "ok")
       }
     }
   }
@@ -46,22 +42,16 @@ struct DescriptorLimitTests {
       let folder = try TestFolder()
       // Half of what is free is the origin's here: it has an end of each connection
       leaveFewDescriptors()
-      try await withWire {
-        $0.queue.sizing = .fixed(64)
-        $0.queue.maximumPerOrigin = 64
-        $0.retry = .none
-      } _: { wire in
+      try await withWire({
+        ($0.queue.sizing, $0.queue.maximumPerOrigin, $0.retry) = (.fixed(64), 64, .none)
+      }) { wire in
         wire.origin.fallback(Answer.text("ok").delay(.milliseconds(20)))
         let operations = (0..<300).map { number in
           let operation = wire.operation("/\(number)")
           if toFiles { operation.addDownloadStream(FileDownloadStream(path: folder["\(number)"])) }
           return operation
         }
-        wire.engine.enqueue(operations)
-        var failures: [NetworkError] = []
-        for operation in operations {
-          if case .failure(let error) = await operation.end() { failures.append(error) }
-        }
+        let failures = await wire.engine.enqueue(operations).results.compactMap(\.error)
         #expect(failures.isEmpty, "\(failures.count) of 300, \(failures.first.map { "\($0)" } ?? "")")
       }
       if toFiles { #expect(folder.names.count == 300) }
@@ -74,25 +64,18 @@ struct DescriptorLimitTests {
       leaveFewDescriptors()
       // Of several loops each would have its part of what is hardly enough for one.
       try await withWire(
-        {
-          $0.queue.sizing = .fixed(64)
-          $0.queue.maximumPerOrigin = 64
-        }, loops: .fixed(1)
+        { ($0.queue.sizing, $0.queue.maximumPerOrigin) = (.fixed(64), 64) }, loops: .fixed(1)
       ) { wire in
         wire.origin.fallback(.text("ok"))
         wire.origin.hold("/held")
         let held = wire.engine.start((0..<200).map { wire.operation("/held?\($0)") })
         // And the origin, whose ends are this process's as well, has taken what there is. One that finds none is running for a
         // moment, and waits again.
-        #expect(
-          await until {
-            wire.origin.waitingCount("/held") >= max(4, wire.engine.configuration.queue.activity.running)
-          })
+        #expect(await until { wire.origin.waitingCount("/held") >= max(4, wire.queue.activity.running) })
         for number in 0..<10 {
           let other = try NetworkEngine(host: "localhost", configuration: wire.engine.configuration)
           let url = wire.origin.url("/\(number)", host: "localhost")
-          let answer = try await wire.answer(other.operation(url: url))
-          #expect(answer.text == "ok")
+          #expect(try await wire.answer(other.operation(url: url)).text == "ok")
         }
         // And the many go on, all of them
         wire.origin.on("/held", .text("ok"))
@@ -124,8 +107,7 @@ struct DescriptorLimitTests {
       }
       try await withWire { wire in
         wire.origin.fallback(.text("ok"))
-        let answer = try await wire.answer(wire.operation("/"))
-        #expect(answer.text == "ok")
+        #expect(await wire.result(of: wire.operation("/")).text == "ok")
       }
     }
   }

@@ -1,5 +1,4 @@
 import NetSpool
-import NetSpoolTesting
 import Testing
 
 /// libcurl 7.83 to 8.1.0 writes through a pointer into the answer before, when a handle is used again and the next

@@ -1,19 +1,11 @@
 import Testing
 
 @testable import NetSpool
-@testable import TestSupport
 
 /// What a user sees of one way to break HTTP/2.
 struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
-  enum Ending: Sendable {
-    /// A completion with so many body bytes.
-    case completes(bytes: Int)
-    /// An error of this code, its reason beginning so.
-    case fails(NetworkError.Code, String)
-  }
-
   let name: String
-  let ending: Ending
+  let ending: HostileEnding
   /// How many requests the server sees.
   var requests = 1...1
   /// An error only because of a limit of time.
@@ -25,10 +17,10 @@ struct HTTP2Expectation: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   /// Of a completion.
-  var bytes: Int? { if case .completes(let bytes) = ending { bytes } else { nil } }
+  var bytes: Int? { if case .completes(_, let bytes) = ending { bytes } else { nil } }
 
   static func ok(_ name: String, _ bytes: Int = 2, requests: Int = 1) -> Self {
-    Self(name: name, ending: .completes(bytes: bytes), requests: requests...requests)
+    Self(name: name, ending: .completes(200, bytes: bytes), requests: requests...requests)
   }
 
   static func bad(
@@ -59,13 +51,6 @@ extension HTTP2Expectation {
     var expectation = other
     expectation.mayBeCutOff = true
     expectation.requests = 1...3
-    return expectation
-  }
-
-  /// The server's first word is wrong, and may be heard before anything is asked.
-  static func unasked(_ other: Self) -> Self {
-    var expectation = other
-    expectation.requests = 0...1
     return expectation
   }
 }
@@ -107,9 +92,8 @@ extension HTTP2Expectation {
       .by(version: .ok("frame_too_long", 0), .bad("frame_too_long")), .ok("data_after_end"),
       .by(version: .late("padding_too_long", "stall"), .bad("padding_too_long")), .ok("cacheable"),
       .by(version: .ok("cacheable_cut_off", 5), .bad("cacheable_cut_off")),
-      // No libcurl tells of a reset without an error; where length or coding do, it is an error.
-      .ok("cacheable_zipped"), .ok("cacheable_reset", 5), .bad("zipped_reset", .decodeFailed, "truncated"),
-      .bad("length_reset", .bodyTruncated, "got 5 of 10"),
+      // No libcurl tells of a reset without an error.
+      .ok("cacheable_zipped"), .ok("cacheable_reset", 5),
     ]
     + [
       // Nothing came that could be called an answer, and libcurl says no more.
@@ -118,7 +102,10 @@ extension HTTP2Expectation {
       "window_update_overflow", "push_promise", "push_flood", "head_on_even_stream", "continuation_alone",
       "continuation_interrupted", "hpack_bad_index", "hpack_bad_huffman",
     ].map { .bad($0, .protocolViolation, "an empty reply") }
-    + ["not_http2", "no_settings"].map { .unasked(.bad($0, .protocolViolation, "an empty reply")) }
+    + ["not_http2", "no_settings"].map {
+      // The server's first word is wrong, and may be heard before anything is asked.
+      Self(name: $0, ending: .fails(.protocolViolation, "an empty reply"), requests: 0...1)
+    }
 
   /// What ends an answer whose length was not told before its end, in the middle of it or together with what came before.
   static let spoilt: [Self] =
@@ -131,6 +118,8 @@ extension HTTP2Expectation {
     + ["window_overflow_here", "reset", "open_trailers", "goaway_behind"].flatMap {
       both("body_\($0)") { .bad($0) }
     }
+    // Of a reset without an error length or coding tell.
+    + [.bad("zipped_reset", .decodeFailed, "truncated"), .bad("length_reset", .bodyTruncated, "got 5 of 10")]
 
   /// Answers that are whole by all that was told.
   static let unspoilt: [Self] =

@@ -17,7 +17,7 @@ struct HTTP2MemoryTests {
     await #expect(processExitsWith: .success) {
       let server = try HostileServer.sharedHTTP2()
       try await withWire({ $0.tls.caFile = server.authority }) { wire in
-        func goRound() async { _ = await wire.result(of: wire.engine.operation(url: server.url("ok"))) }
+        func goRound() async { _ = await wire.get(server.url("ok")) }
         await goRound()
         // Given one whose stream takes nothing
         MemoryUse.forgetPeak()
@@ -53,19 +53,9 @@ struct HTTP2MemoryTests {
         configuration.limits.bodyBytesInMemoryMax = 4 << 20
         configuration.queue.sizing = .fixed(1)
       } _: { wire in
-        func meet(_ name: String) async {
-          _ = await wire.result(of: wire.engine.operation(url: server.url(name)))
-        }
         // What the first TLS handshake loads is nobody's attack.
-        for name in ["ok", "body_endless", "ok"] { await meet(name) }
-        for name in HTTP2MemoryTests.names {
-          // The body that may be kept is no surprise; the rest must be.
-          let allowed = (name == "body_endless" ? 12 : 8) << 20
-          MemoryUse.forgetPeak()
-          let before = MemoryUse.resident
-          await meet(name)
-          #expect(MemoryUse.peak - before <= allowed, "\(name): \((MemoryUse.peak - before) >> 10) KiB")
-        }
+        for name in ["ok", "body_endless", "ok"] { _ = await wire.get(server.url(name)) }
+        await wire.expectLittleMemory(for: HTTP2MemoryTests.names) { server.url($0) }
       }
       server.stop()
     }

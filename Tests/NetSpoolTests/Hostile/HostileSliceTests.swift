@@ -26,7 +26,7 @@ struct HostileSliceTests {
         url: proxy.url(behaviour.path), method: NetworkRequest.Method(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
       if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
-      expected.check(await wire.result(of: operation))
+      expected.ending.check(await wire.result(of: operation))
     }
   }
 }

@@ -30,8 +30,7 @@ struct LocalPortTests {
       }
       #expect((40..<200).contains(tally.count("completed")))
       #expect(tally.ended == 200 && tally.isOneEach && cpuSeconds() - before < 2)
-      let answer = try await wire.answer(wire.operation("/again"))
-      #expect(answer.text == "ok")
+      #expect(await wire.result(of: wire.operation("/again")).text == "ok")
     }
   }
 }

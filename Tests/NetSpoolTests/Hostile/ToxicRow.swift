@@ -4,7 +4,7 @@ import Testing
 
 /// A toxic, and how each kind of operation must end through it.
 struct ToxicRow: Sendable, CustomTestStringConvertible {
-  enum Ending: Sendable, CustomStringConvertible {
+  enum Ending: Sendable {
     case completes
     /// One of these: which of them is a race between two packets.
     case fails([NetworkError.Code], reason: String? = nil)
@@ -15,13 +15,6 @@ struct ToxicRow: Sendable, CustomTestStringConvertible {
       case (.fails(let codes, let reason), .failure(let error)):
         codes.contains(error.code) && (reason == nil || error.reason == reason)
       default: false
-      }
-    }
-
-    var description: String {
-      switch self {
-      case .completes: "completion"
-      case .fails(let codes, let reason): "\(codes.map(\.description)) \(reason ?? "")"
       }
     }
 

@@ -13,7 +13,7 @@ import Testing
   func `whatever the network does, operations end once`(seed: UInt64) async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
-      script(origin)
+      for (path, answer) in Self.answers { origin.on(path, answer) }
       let proxies = try (0..<4).map { try FaultProxy(to: origin.port, seed: seed &+ UInt64($0)) }
       let engine = try NetworkEngine(to: origin, on: queue) {
         $0.timeouts.headers = .seconds(1)
@@ -50,22 +50,14 @@ import Testing
     }
   }
 
-  private func script(_ origin: ScriptedOrigin) {
-    origin.on("/short", .text("hello"))
-    origin.on("/long", .pattern(30_000))
-    origin.on("/upload", .text("thanks"))
-    origin.on("/error", .status(500))
-    origin.on("/reset", .pattern(5_000).resetAfter(2_000))
-    origin.on("/cut", .pattern(5_000).closeAfter(2_000))
-    origin.on("/hangup", .hangUp)
-    origin.on("/garbage", .raw("nonsense\r\n\r\n"))
-    origin.on("/loop", .redirect(to: "/loop"))
-    origin.on("/chunk", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n"))
-    origin.on("/coding", Answer.text("no gzip").header("Content-Encoding", "gzip"))
-  }
-
-  private static let faults = [
-    "/error", "/reset", "/cut", "/hangup", "/garbage", "/loop", "/chunk", "/coding",
+  /// What the origin answers; the first three are no faults.
+  private static let answers: [(path: String, answer: Answer)] = [
+    ("/short", .text("hello")), ("/long", .pattern(30_000)), ("/upload", .text("thanks")),
+    ("/error", .status(500)), ("/reset", .pattern(5_000).resetAfter(2_000)),
+    ("/cut", .pattern(5_000).closeAfter(2_000)), ("/hangup", .hangUp),
+    ("/garbage", .raw("nonsense\r\n\r\n")), ("/loop", .redirect(to: "/loop")),
+    ("/chunk", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")),
+    ("/coding", .text("no gzip").header("Content-Encoding", "gzip")),
   ]
 
   private func make(_ engine: NetworkEngine, _ proxy: FaultProxy, _ random: inout SplitMix64)
@@ -74,7 +66,7 @@ import Testing
     let operation =
       switch random.next() % 5 {
       case 0, 1: engine.operation(url: proxy.url("/short"))
-      case 4: engine.operation(url: proxy.url(Self.faults.randomElement(using: &random)!))
+      case 4: engine.operation(url: proxy.url(Self.answers[3...].randomElement(using: &random)!.path))
       case 2: engine.operation(url: proxy.url("/long"))
       default:
         engine.operation(url: proxy.url("/upload"), method: .put).setBody(.bytes(BodyPattern.bytes(3_000)))

@@ -13,7 +13,9 @@ struct ToxicTests {
       let origin = try ScriptedOrigin()
       Self.script(origin, row)
       let proxy = try FaultProxy(to: origin.port)
-      let engine = try Self.makeEngine(to: proxy, on: queue)
+      let engine = try NetworkEngine(host: "127.0.0.1", on: queue) {
+        ($0.scheme, $0.port, $0.retry, $0.timeouts.headers) = (.http, proxy.port, .none, .seconds(3))
+      }
       if let toxic = row.toxic { proxy.set(toxic, on: row.direction) } else { proxy.stop() }
       // When operations of every kind go through it at once
       let folder = try TestFolder()
@@ -41,14 +43,6 @@ struct ToxicTests {
     origin.on("/long", .pattern(60_000).closing())
     origin.on("/upload", .text("thanks").closing())
     if row.isHeld { for path in ["/short", "/long", "/upload"] { origin.hold(path) } }
-  }
-
-  private static func makeEngine(to proxy: FaultProxy, on queue: NetworkQueue) throws -> NetworkEngine {
-    try NetworkEngine(host: "127.0.0.1", on: queue) {
-      ($0.scheme, $0.port, $0.retry) = (.http, proxy.port, .none)
-      $0.timeouts = .patient
-      $0.timeouts.headers = .seconds(3)
-    }
   }
 
   private static func makeOperations(_ engine: NetworkEngine, _ row: ToxicRow, _ folder: TestFolder)

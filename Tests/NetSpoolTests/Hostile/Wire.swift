@@ -24,13 +24,16 @@ struct Wire: Sendable {
     engine.operation(url: origin.url(path), method: method)
   }
 
-  func result(of operation: NetworkOperation) async -> Result<NetworkResponse, NetworkError> {
+  func result(of operation: NetworkOperation) async -> Ending {
     do {
       return .success(try await engine.response(for: operation))
     } catch let error as NetworkError {
       return .failure(error)
     } catch { return .failure(NetworkError(code: .cancelled, reason: "\(error)")) }
   }
+
+  /// How a GET of a URL ends.
+  func get(_ url: String) async -> Ending { await result(of: engine.operation(url: url)) }
 
   func answer(_ operation: NetworkOperation) async throws -> NetworkResponse {
     try await result(of: operation).get()

@@ -1,5 +1,4 @@
 import NetSpool
-import NetSpoolTesting
 import Testing
 
 @testable import TestSupport
@@ -26,8 +25,7 @@ struct ApacheTests {
       for path in ["/digest/hello.txt?once=1", "/digest/hello.txt?once=2"] {
         let operation = wire.engine.operation(url: server.url(path))
           .setCredentials(.digest(user: "user", password: "secret"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.text == "hello\n")
+        #expect(try await wire.answer(operation).text == "hello\n")
       }
       // One refusal for both, all on one connection.
       let logged = try server.requests("once", count: 3)
@@ -41,8 +39,7 @@ struct ApacheTests {
       for _ in 0..<2 {
         let operation = wire.engine.operation(url: server.url("/stale/hello.txt?engine"))
           .setCredentials(.digest(user: "user", password: "secret"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.text == "hello\n")
+        #expect(try await wire.answer(operation).text == "hello\n")
       }
       let logged = try server.requests("?engine", count: 4)
       #expect(logged.map(\.status) == [401, 200, 401, 200])
@@ -57,8 +54,7 @@ struct ApacheTests {
         wire.engine.operation(url: server.url(path))
           .setCredentials(.password(user: "user", password: password))
       }
-      let answer = try await wire.answer(operation("secret"))
-      #expect(answer.text == "hello\n")
+      #expect(try await wire.answer(operation("secret")).text == "hello\n")
       let error = try await wire.failure(operation("wrong"))
       #expect(error.code == .authenticationFailed && error.response?.status == 401, "\(error)")
       let logged = try server.requests(path, count: 4)
@@ -67,19 +63,17 @@ struct ApacheTests {
   }
 
   @Test func `makes collections and puts and lists them`() async throws {
+    let url = server.url("/dav/new/")
     try await withWire { wire in
-      let made = try await wire.answer(wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
-      #expect(made.status == 201)
-      let put = wire.engine.operation(url: server.url("/dav/new/note"), method: .put)
-        .setBody(.bytes(Array("note".utf8)))
+      #expect(try await wire.answer(wire.engine.operation(url: url, method: "MKCOL")).status == 201)
+      let put = wire.engine.operation(url: url + "note", method: .put).setBody(.bytes(Array("note".utf8)))
       #expect(try await wire.answer(put).status == 201)
-      #expect(try await wire.answer(wire.engine.operation(url: server.url("/dav/new/note"))).text == "note")
+      #expect(try await wire.answer(wire.engine.operation(url: url + "note")).text == "note")
       // A 207 is a completion, whatever is in it.
-      let list = wire.engine.operation(url: server.url("/dav/new/"), method: "PROPFIND").setHeader(
-        "Depth", "1")
+      let list = wire.engine.operation(url: url, method: "PROPFIND").setHeader("Depth", "1")
       let listed = try await wire.answer(list)
       #expect(listed.status == 207 && listed.text?.contains("/dav/new/note") == true)
-      let again = try await wire.failure(wire.engine.operation(url: server.url("/dav/new/"), method: "MKCOL"))
+      let again = try await wire.failure(wire.engine.operation(url: url, method: "MKCOL"))
       #expect(again.code == .status && again.response?.status == 405)
     }
   }

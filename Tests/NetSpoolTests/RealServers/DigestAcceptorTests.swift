@@ -1,5 +1,4 @@
 import NetSpool
-import NetSpoolTesting
 import Testing
 
 @testable import TestSupport
@@ -13,12 +12,10 @@ struct DigestAcceptorTests {
     let server = try CredentialServer()
     try await withWire { wire in
       for (count, path) in ["a", "b?c=d%20e", "f"].enumerated() {
-        let operation = wire.engine.operation(
-          url: server.url("/digest/\(algorithm)/\(protection)/\(path)"), method: .put)
-        operation.setBody(.bytes(Array("body".utf8)))
+        let url = server.url("/digest/\(algorithm)/\(protection)/\(path)")
+        let operation = wire.engine.operation(url: url, method: .put).setBody(.bytes(Array("body".utf8)))
           .setCredentials(.digest(user: "user", password: "secret"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.text?.hasPrefix("user=user ") == true)
+        #expect(await wire.result(of: operation).text?.hasPrefix("user=user ") == true)
         // Refused once, for all three.
         #expect(server.requests().count == count + 2)
       }
@@ -45,9 +42,7 @@ struct DigestAcceptorTests {
         wire.engine.operation(url: server.url("/digest/SHA-256/auth/\(number)"))
           .setCredentials(.digest(user: "user", password: "secret"))
       }
-      wire.engine.enqueue(operations)
-      for operation in operations {
-        let ending = await operation.end()
+      for ending in await wire.engine.enqueue(operations).results {
         #expect(ending.text == "user=user body=none\n", "\(ending)")
       }
       #expect(server.requests().count { $0.status == 401 } == 1)
@@ -61,8 +56,7 @@ struct DigestAcceptorTests {
       let target = other.url("/open/there", host: "localhost")
       let operation = wire.engine.operation(url: server.url("/digest/MD5/auth/a?to=\(target)"))
         .setCredentials(.digest(user: "user", password: "secret"))
-      let answer = try await wire.answer(operation)
-      #expect(answer.text == "user=None body=none\n")
+      #expect(await wire.result(of: operation).text == "user=None body=none\n")
       #expect(other.requests().map(\.scheme) == [nil])
     }
   }

@@ -19,8 +19,7 @@ struct NTLMAcceptorTests {
     try await withWire { wire in
       let operation = wire.engine.operation(url: server.url("/ntlm/a"))
         .setCredentials(.ntlm(user: name, password: "secret"))
-      let answer = try await wire.answer(operation)
-      #expect(answer.text == "user=user body=none\n")
+      #expect(await wire.result(of: operation).text == "user=user body=none\n")
       let logged = server.requests()
       #expect(logged.map(\.status) == [401, 200] && logged.map(\.scheme) == ["NTLM", "NTLM"])
       #expect(logged.map(\.connection) == [1, 1])
@@ -42,17 +41,12 @@ struct NTLMAcceptorTests {
 
   /// The connection was signed in, and nobody else, not even the same user, comes over it.
   @Test func `leaves its connection to no other`() async throws {
+    let url = server.url("/ntlm/a")
     try await withWire { wire in
-      func operation(_ credentials: NetworkCredentials?) -> NetworkOperation {
-        let operation = wire.engine.operation(url: server.url("/ntlm/a"))
-        if let credentials { operation.setCredentials(credentials) }
-        return operation
-      }
       for credentials in [Self.user, Self.user, Self.other] {
-        _ = try await wire.answer(operation(credentials))
+        _ = try await wire.answer(wire.engine.operation(url: url).setCredentials(credentials))
       }
-      let nobody = try await wire.failure(operation(nil))
-      #expect(nobody.response?.status == 401)
+      #expect(await wire.get(url).error?.response?.status == 401)
       let logged = server.requests()
       #expect(logged.map(\.user) == [nil, "user", nil, "user", nil, "other", nil])
       #expect(logged.map(\.connection) == [1, 1, 2, 2, 3, 3, 4])
@@ -65,9 +59,7 @@ struct NTLMAcceptorTests {
         wire.engine.operation(url: server.url("/ntlm/\(number)"))
           .setCredentials(number % 2 == 0 ? Self.user : Self.other)
       }
-      wire.engine.enqueue(operations)
-      for (number, operation) in operations.enumerated() {
-        let ending = await operation.end()
+      for (number, ending) in await wire.engine.enqueue(operations).results.enumerated() {
         #expect(ending.text == "user=\(number % 2 == 0 ? "user" : "other") body=none\n", "\(ending)")
       }
       for requests in Dictionary(grouping: server.requests(), by: \.connection).values {

@@ -7,21 +7,14 @@ import Testing
 /// The adaptive width against the limits that people configure in nginx. Refusals are counted, not seconds.
 @Suite("Against an nginx with limits", .needsNginx)
 struct NginxSizingTests {
-  private struct Outcome {
-    var completed = 0
-    /// Answered with 429.
-    var refused = 0
-  }
-
-  /// Asks for so many and counts what nginx says.
-  private func fetch(_ count: Int, _ path: String, from server: NginxServer, on wire: Wire) async throws
-    -> Outcome
-  {
+  /// Asks for so many and counts what nginx says: `refused` are answered with 429.
+  private func fetch(
+    _ count: Int, _ path: String, from server: NginxServer, on wire: Wire
+  ) async throws -> (completed: Int, refused: Int) {
     let operations = (0..<count).map { wire.engine.operation(url: server.url("\(path)?\($0)")) }
     let results = await wire.engine.enqueue(operations).results
     let logged = try server.requests().filter { $0.target.hasPrefix(path) }
-    return Outcome(
-      completed: results.count { (try? $0.get()) != nil }, refused: logged.count { $0.status == 429 })
+    return (results.count { $0.response != nil }, logged.count { $0.status == 429 })
   }
 
   @Test func `a limit of requests at once is found`() async throws {

@@ -20,26 +20,29 @@ struct SquidTests {
     }
   }
 
-  @Test(.needsNginx) func `tunnels TLS through it`() async throws {
+  /// With nginx behind it, which the engine trusts.
+  private func withTunnel(
+    _ proxy: NetworkEngine.Proxy, _ body: (Wire, NginxServer) async throws -> Void
+  ) async throws {
     let server = try NginxServer.shared()
-    try await withWire {
-      $0.proxy = "http://127.0.0.1:\(proxy.openPort)"
-      $0.tls.caFile = server.authority
-    } _: { wire in
-      let answer = try await wire.answer(wire.engine.operation(url: server.tlsURL("/hello.txt?squid")))
-      #expect(answer.text == "hello\n")
+    try await withWire({ ($0.proxy, $0.tls.caFile) = (proxy, server.authority) }) { wire in
+      try await body(wire, server)
+    }
+  }
+
+  @Test(.needsNginx) func `tunnels TLS through it`() async throws {
+    try await withTunnel("http://127.0.0.1:\(proxy.openPort)") { wire, server in
+      #expect(await wire.get(server.tlsURL("/hello.txt?squid")).text == "hello\n")
     }
     // A tunnel is in the log when it has ended.
-    let logged = try proxy.requests("localhost:\(server.tlsPort)", count: 1)
+    let logged = try proxy.requests("localhost:\(NginxServer.shared().tlsPort)", count: 1)
     #expect(logged.first?.method == "CONNECT")
   }
 
   @Test(.needsNginx) func `is told that the proxy refuses the tunnel`() async throws {
-    let server = try NginxServer.shared()
-    try await withWire({ $0.proxy = "http://127.0.0.1:\(proxy.port)" }) { wire in
-      let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?refused"))
-      let error = try await wire.failure(operation)
-      #expect(error.code == .proxyFailed, "\(error)")
+    try await withTunnel("http://127.0.0.1:\(proxy.port)") { wire, server in
+      let ending = await wire.get(server.tlsURL("/hello.txt?refused"))
+      #expect(ending.code == .proxyFailed, "\(ending)")
     }
   }
 
@@ -47,8 +50,7 @@ struct SquidTests {
     try await withWire({ $0.proxy = Self.proxy(proxy, password: "secret", scheme) }) { wire in
       wire.origin.on("/signed", .text("hello"))
       for _ in 0..<2 {
-        let answer = try await wire.answer(wire.operation("/signed"))
-        #expect(answer.text == "hello")
+        #expect(try await wire.answer(wire.operation("/signed")).text == "hello")
       }
       #expect(wire.origin.requests.allSatisfy { $0.header("Proxy-Authorization") == nil })
       let logged = try proxy.requests("127.0.0.1:\(wire.origin.port)/signed", count: 2, status: 200)
@@ -60,15 +62,10 @@ struct SquidTests {
 
   @Test(.needsNginx, arguments: ["basic", "digest"])
   func `signs in for a tunnel`(_ scheme: String) async throws {
-    let server = try NginxServer.shared()
-    try await withWire {
-      $0.proxy = Self.proxy(proxy, password: "secret", scheme)
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withTunnel(Self.proxy(proxy, password: "secret", scheme)) { wire, server in
       for _ in 0..<2 {
-        let operation = wire.engine.operation(url: server.tlsURL("/seen"))
-        let answer = try await wire.answer(operation)
-        #expect(answer.status == 200)
+        let ending = await wire.get(server.tlsURL("/seen"))
+        #expect(ending.response?.status == 200, "\(ending)")
       }
     }
   }
@@ -84,27 +81,20 @@ struct SquidTests {
 
   @Test(.needsNginx, arguments: ["basic", "digest"])
   func `is turned away from a tunnel with a wrong password`(_ scheme: String) async throws {
-    let server = try NginxServer.shared()
-    try await withWire({ $0.proxy = Self.proxy(proxy, user: "another", password: "wr0ng", scheme) }) { wire in
-      let operation = wire.engine.operation(url: server.tlsURL("/hello.txt?tunnel"))
-      let error = try await wire.failure(operation)
+    try await withTunnel(Self.proxy(proxy, user: "another", password: "wr0ng", scheme)) { wire, server in
+      let error = try await wire.failure(wire.engine.operation(url: server.tlsURL("/hello.txt?tunnel")))
       #expect(error.code == .proxyFailed && error.reason == "authentication", "\(error)")
       #expect(!"\(error)".contains("wr0ng"))
+      #expect(try !server.requests().contains { $0.target.hasSuffix("?tunnel") })
     }
-    #expect(try !server.requests().contains { $0.target.hasSuffix("?tunnel") })
   }
 
   /// What the origin asks for and what the proxy asks for are two things.
   @Test(.needsNginx) func `signs in with the origin through a tunnel`() async throws {
-    let server = try NginxServer.shared()
-    try await withWire {
-      $0.proxy = Self.proxy(proxy, password: "secret", "basic")
-      $0.tls.caFile = server.authority
-    } _: { wire in
+    try await withTunnel(Self.proxy(proxy, password: "secret", "basic")) { wire, server in
       let operation = wire.engine.operation(url: server.tlsURL("/basic/hello.txt?through"))
         .setCredentials(user: "user", password: "secret")
-      let answer = try await wire.answer(operation)
-      #expect(answer.text == "hello\n")
+      #expect(await wire.result(of: operation).text == "hello\n")
     }
   }
 

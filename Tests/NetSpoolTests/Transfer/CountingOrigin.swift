@@ -26,16 +26,13 @@ final class CountingOrigin: Sendable {
       end = head.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound
     }
     var count = head.count - (end ?? 0)
-    let length = length(String(decoding: head, as: UTF8.self))
+    let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
+    let line = lines.first { $0.hasPrefix("Content-Length: ") }
+    let length = line.flatMap { Int($0.dropFirst("Content-Length: ".count)) } ?? 0
     if count == 0 { try connection.write(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
     while count < length { count += try fill(&buffer, from: connection) }
     let text = "\(count)"
     try connection.write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)".utf8))
-  }
-
-  private static func length(_ head: String) -> Int {
-    let line = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
-    return line.flatMap { Int($0.dropFirst("Content-Length: ".count)) } ?? 0
   }
 
   private static func fill(_ buffer: inout [UInt8], from connection: TestDescriptor) throws -> Int {

@@ -15,15 +15,12 @@ struct DeadlinesTests {
     var isLive = false
   }
 
+  /// The usual limits but for these.
   private static func limits(
-    connect: Double = 10, head: Double = 30, stall: Double? = 30, rate: Int = 100, total: Double? = 60
+    connect: Double = 10, stall: Double? = 30, total: Double? = 60
   ) -> NetworkRequest.Timeouts {
-    var timeouts = NetworkRequest.Timeouts()
-    timeouts.connect = .seconds(connect)
-    timeouts.headers = .seconds(head)
-    timeouts.stall = stall.map { .seconds($0) }
-    timeouts.stallBytesPerSecond = rate
-    timeouts.total = total.map { .seconds($0) }
+    var timeouts = NetworkRequest.Timeouts(connect: .seconds(connect))
+    (timeouts.stall, timeouts.total) = (stall.map { .seconds($0) }, total.map { .seconds($0) })
     return timeouts
   }
 

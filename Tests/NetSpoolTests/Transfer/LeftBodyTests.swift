@@ -28,7 +28,6 @@ struct LeftBodyTests {
       origin.on("/a", Self.answer("HTTP/1.1 \(status) Moved\r\nLocation: /b\r\n", body))
       origin.on("/b", .text("here"))
       #expect(await engine.end(of: engine.operation(path: "/a")).text == "here")
-      origin.releaseAll()
     }
   }
 
@@ -37,7 +36,6 @@ struct LeftBodyTests {
     try await withEngine { engine, origin in
       origin.on("/a", Self.answer("HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n", body))
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .redirectRefused)
-      origin.releaseAll()
     }
   }
 
@@ -51,7 +49,6 @@ struct LeftBodyTests {
       let operation = engine.operation(path: "/a").setCredentials(
         user: "anna", password: "pass", preemptive: false)
       #expect(await engine.end(of: operation).text == "welcome")
-      origin.releaseAll()
     }
   }
 
@@ -60,7 +57,6 @@ struct LeftBodyTests {
     try await withEngine({ $0.retry = .attempts(2) }) { engine, origin in
       origin.enqueue(Self.answer("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\n", body), .text("later"), for: "/a")
       #expect(await engine.end(of: engine.operation(path: "/a")).text == "later")
-      origin.releaseAll()
     }
   }
 
@@ -80,7 +76,6 @@ struct LeftBodyTests {
       }
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.text == "by proxy", "\(ending)")
-      proxy.releaseAll()
     }
   }
 

@@ -48,13 +48,11 @@ struct PauseTests {
       // Given one that is paused before the end of the answer comes
       let body = try Self.broken()
       origin.on("/a", Answer.gzip(body).fault(.gate("end"), at: .body(body.count - 20)))
-      let (arrived, paused, limit) = (Latch(), Latch(), LoopLimit(.milliseconds(100)))
-      let operation = engine.operation(path: "/a").onDownloadProgress { _ in arrived.open() }
-        .onStateChange { if $0 == .paused { paused.open() } }.onError { _ in limit.keep() }
-      engine.enqueue(operation)
-      await arrived.opened()
+      let limit = LoopLimit(.milliseconds(100))
+      let operation = await engine.underWay("/a").onError { _ in limit.keep() }
       operation.pause()
-      await paused.opened()
+      await engine.settle()
+      #expect(operation.state == .paused)
       origin.release("end")
       for _ in 0..<20 { await engine.settle() }
       // When it is resumed
@@ -68,8 +66,7 @@ struct PauseTests {
       // Given a body that comes in slices, and a pause after every 10 KiB of it
       let count = 1 << 20
       origin.on("/a", .pattern(count).slice(8 << 10, every: .microseconds(100)))
-      let pauses = Counter()
-      let received = MemoryDownloadStream()
+      let (pauses, seen) = (Counter(), Counter())
       let operation = engine.operation(path: "/a")
       operation.onStateChange { state in
         if state == .paused {
@@ -77,20 +74,13 @@ struct PauseTests {
           operation.resume()
         }
       }
-      operation.addDownloadStream(received)
-      let seen = Counter()
-      operation.addDownloadStream(
-        ClosureDownloadStream { bytes in
-          let now = seen.add(bytes.byteCount)
-          if now / (10 << 10) != (now - bytes.byteCount) / (10 << 10) { operation.pause() }
-          return .accepted
-        })
-      // When
-      let ending = await engine.end(of: operation)
-      // Then
+      let stream = PatternStream { now in
+        if now / (10 << 10) != seen.value / (10 << 10) { operation.pause() }
+        seen.raise(to: now)
+      }
+      let ending = await engine.end(of: operation.addDownloadStream(stream))
       #expect(ending.response?.status == 200)
-      #expect(received.bytes.count == count)
-      #expect(BodyPattern.matches(received.bytes))
+      #expect(stream.isWhole(count))
       // A machine that is busy takes pieces that are larger.
       #expect(pauses.value >= 5)
     }
@@ -100,13 +90,10 @@ struct PauseTests {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on("/long", .pattern(100_000).fault(.gate("middle"), at: .body(50_000)))
       origin.on("/next", .text("next"))
-      let paused = Latch()
       let long = await engine.underWay("/long")
-      long.onStateChange { if $0 == .paused { paused.open() } }
-      // When
       long.pause()
-      await paused.opened()
-      // Then
+      await engine.settle()
+      #expect(long.state == .paused)
       #expect(await engine.end(of: engine.operation(path: "/next")).text == "next")
       #expect(engine.configuration.queue.activity.running == 0)
       origin.release("middle")
@@ -150,10 +137,8 @@ struct PauseTests {
 
   @Test func `pausing operations that share an exchange disturbs no other`() async throws {
     try await withEngine { engine, origin in
-      origin.hold("/a", .text("shared"))
-      let first = engine.start("/a")
+      let first = await engine.held("/a", .text("shared"), at: origin)
       let second = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
       first.pause()
       second.pause()
       origin.release("/a")
@@ -168,10 +153,9 @@ struct PauseTests {
   @Test(arguments: [1, 4])
   func `the one whose exchange others wait for is paused, and they go on`(loops: Int) async throws {
     try await withEngine(queue: { $0.loops = .fixed(loops) }) { engine, origin in
-      origin.hold("/a", .text("shared"))
-      let (first, second) = (engine.start("/a"), engine.start("/a"))
+      let first = await engine.held("/a", .text("shared"), at: origin)
+      let second = engine.start("/a")
       await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
       first.pause()
       await engine.settle()
       #expect(first.state == .paused && second.state == .executing)
@@ -185,9 +169,8 @@ struct PauseTests {
 
   @Test func `the one that is resumed in time gets the answer that is on its way`() async throws {
     try await withEngine { engine, origin in
-      origin.hold("/a", .text("shared"))
-      let (first, second) = (engine.start("/a"), engine.start("/a"))
-      #expect(await origin.waitForWaiting("/a", 1))
+      let first = await engine.held("/a", .text("shared"), at: origin)
+      let second = engine.start("/a")
       first.pause()
       first.resume()
       first.pause()
@@ -207,9 +190,8 @@ struct PauseTests {
     async throws
   {
     try await withEngine { engine, origin in
-      origin.hold("/a", .text("shared"))
-      let (first, second) = (engine.start("/a"), engine.start("/a"))
-      #expect(await origin.waitForWaiting("/a", 1))
+      let first = await engine.held("/a", .text("shared"), at: origin)
+      let second = engine.start("/a")
       first.pause()
       if leaves { second.cancel() }
       await engine.settle()

@@ -45,20 +45,14 @@ import Testing
     }
   }
 
-  @Test func `waiting for the head`() async throws {
+  @Test(arguments: [Answer.noAnswer, .text("never whole").slice(1, every: .milliseconds(40))])
+  func `waiting for the head, also for one that drips`(_ answer: Answer) async throws {
     try await withLimits({ $0.headers = Self.limit }) { engine, origin in
-      origin.hold("/a")
+      origin.on("/a", answer)
       let operation = engine.operation(path: "/a", method: .post)
       await expectTimeout("headers", operation, engine, isPhase: true)
       // The origin has it and may have acted on it.
       #expect(await operation.end().error?.isRetrySafe == false)
-    }
-  }
-
-  @Test func `a head that drips gains no time`() async throws {
-    try await withLimits({ $0.headers = Self.limit }) { engine, origin in
-      origin.on("/a", .text("never whole").slice(1, every: .milliseconds(40)))
-      await expectTimeout("headers", engine.operation(path: "/a"), engine, isPhase: true)
     }
   }
 

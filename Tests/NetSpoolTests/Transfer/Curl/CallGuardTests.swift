@@ -8,16 +8,10 @@ import Testing
 
 @Suite("The guard of libcurl's calls", .ownThreads)
 struct CallGuardTests {
-  @Test func `sleeps once its loops have been idle for a second`() async throws {
+  @Test func `sleeps once its loops have been idle for a second`() async {
     let idle = CallGuard()
     idle.watch(GuardedCalls())
-    let deadline = Deadline.generous
-    var isAsleep = false
-    while !isAsleep, deadline.millisecondsLeft > 0 {
-      try await Task.sleep(for: .milliseconds(20))
-      isAsleep = idle.isAsleep.load(ordering: .relaxed)
-    }
-    #expect(isAsleep)
+    #expect(await until { idle.isAsleep.load(ordering: .relaxed) })
   }
 
   /// By these alone it tells a flood from a connection whose bytes wait until a thread gets a processor.

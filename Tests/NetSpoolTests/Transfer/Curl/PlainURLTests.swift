@@ -1,7 +1,6 @@
 import Testing
 
 @testable import NetSpool
-@testable import TestSupport
 
 /// The short way past libcurl's parser must never say anything else than the long one.
 struct PlainURLTests {
@@ -35,21 +34,6 @@ struct PlainURLTests {
       let other = "\(origin[..<index])~\(origin[origin.utf8.index(after: index)...])"
       #expect(!PlainURL.goesOn(other + "/b", from: origin), "\(other)")
     }
-  }
-
-  /// An escape hides a number from libcurl's own writing out, and others are no address at all.
-  @Test(arguments: [
-    "http://%39/", "http://%30x7f.1/", "http://a.0x%37f/", "http://256.1.1.1/", "http://1.2.3.4.5/",
-    "http://%30177.0.0.1/",
-  ]) func `a host that only looks like an address is refused`(url: String) {
-    #expect(failure { _ = try URLParser.parse(url) }?.code == .invalidURL)
-  }
-
-  @Test(arguments: [
-    ("http://0x7f.1/", "127.0.0.1"), ("http://%31.2.3.4/", "1.2.3.4"), ("http://9front/", "9front"),
-    ("http://a.0xg/", "a.0xg"), ("http://0x.a/", "0x.a"),
-  ]) func `an address is written out, and a name stays`(url: String, host: String) throws {
-    #expect(try URLParser.parse(url).pieces.host == host)
   }
 
   @Test(arguments: [

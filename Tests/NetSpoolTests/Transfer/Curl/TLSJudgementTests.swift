@@ -1,4 +1,3 @@
-import NetSpoolTesting
 import Testing
 
 @testable import NetSpool
@@ -8,64 +7,56 @@ import Testing
 struct TLSJudgementTests {
   @Test(arguments: TLSVariant.all)
   func `accepts what is right and sends nothing to what is wrong`(_ variant: TLSVariant) async throws {
+    try await Self.judge(variant.certificate, variant.arguments, at: variant.host, as: variant.verdict) {
+      $0.retry = .none
+    }
+  }
+
+  /// Asks a server with this certificate for something with a secret.
+  private static func judge(
+    _ certificate: String, _ arguments: [String] = [], at host: String = "localhost",
+    as verdict: TLSVariant.Verdict, _ configure: (inout NetworkEngine.Configuration) -> Void
+  ) async throws {
     // On another thread: the first one makes the certificates.
-    let server = try await blocking { try TLSServer(variant.certificate, variant.arguments) }
-    try await withWire({ ($0.tls.caFile, $0.retry) = (server.authority, .none) }) { wire in
-      let operation = wire.engine.operation(url: "https://\(variant.host):\(server.port)/secret")
+    let server = try await blocking { try TLSServer(certificate, arguments) }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      configure(&$0)
+    } _: { wire in
+      let operation = wire.engine.operation(url: "https://\(host):\(server.port)/secret")
         .setAuthorization("S3CR3T")
-      switch variant.verdict {
-      case .accepts: try await Self.accepts(operation, wire, server)
-      case .rejects(let reason): try await Self.rejects(operation, reason, wire, server)
+      switch verdict {
+      case .accepts:
+        async let answer = wire.answer(operation)
+        let asked = try await blocking { try server.output(until: "\r\n\r\n") }
+        #expect(asked.contains("GET /secret HTTP/1.1\r\n"))
+        try server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        #expect(try await answer.text == "hello")
+      case .rejects(let reason):
+        let error = try await wire.failure(operation)
+        #expect(error.code == .tlsRejected && error.reason == reason, "\(error)")
+        #expect(error.isRetrySafe)
+        let printed = try server.stop()
+        #expect(!printed.contains("GET /") && !printed.contains("S3CR3T"), "\(printed)")
       }
     }
   }
 
-  private static func accepts(_ operation: NetworkOperation, _ wire: Wire, _ server: TLSServer) async throws {
-    async let answer = wire.answer(operation)
-    #expect(try await blocking { try server.output(until: "\r\n\r\n") }.contains("GET /secret HTTP/1.1\r\n"))
-    try server.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
-    #expect(try await answer.text == "hello")
-  }
-
-  private static func rejects(
-    _ operation: NetworkOperation, _ reason: String, _ wire: Wire, _ server: TLSServer
-  ) async throws {
-    let error = try await wire.failure(operation)
-    #expect(error.code == .tlsRejected && error.reason == reason, "\(error)")
-    #expect(error.isRetrySafe)
-    let printed = try server.stop()
-    #expect(!printed.contains("GET /") && !printed.contains("S3CR3T"), "\(printed)")
-  }
-
   /// Names belong into a subject alternative name (RFC 9110 section 4.3.4), if one insists.
-  @Test(arguments: [("common-name-only", false), ("good", true)])
-  func `may insist on proper names`(_ certificate: String, _ isAccepted: Bool) async throws {
-    let server = try await blocking { try TLSServer(certificate) }
-    try await withWire {
-      $0.tls.caFile = server.authority
-      $0.tls.requiresSubjectAlternativeName = true
-    } _: { wire in
-      let operation = wire.engine.operation(url: "https://localhost:\(server.port)/secret")
-        .setAuthorization("S3CR3T")
-      if isAccepted { return try await Self.accepts(operation, wire, server) }
-      try await Self.rejects(operation, "hostMismatch", wire, server)
-    }
+  @Test(arguments: [("common-name-only", TLSVariant.Verdict.rejects("hostMismatch")), ("good", .accepts)])
+  func `may insist on proper names`(_ certificate: String, _ verdict: TLSVariant.Verdict) async throws {
+    try await Self.judge(certificate, as: verdict) { $0.tls.requiresSubjectAlternativeName = true }
   }
 
   /// A pin holds beside the chain, and instead of nothing.
-  @Test(arguments: [
-    ("good", "good", true), ("good", "good-rsa", false), ("self-signed", "self-signed", false),
-  ])
-  func `may insist on a key`(_ certificate: String, _ pinned: String, _ isAccepted: Bool) async throws {
+  @Test(
+    arguments: [
+      ("good", "good", .accepts), ("good", "good-rsa", .rejects("pinMismatch")),
+      ("self-signed", "self-signed", .rejects("untrusted")),
+    ] as [(String, String, TLSVariant.Verdict)])
+  func `may insist on a key`(_ name: String, pinned: String, _ verdict: TLSVariant.Verdict) async throws {
     let pin = try await blocking { try Self.pin(of: pinned) }
-    let server = try await blocking { try TLSServer(certificate) }
-    try await withWire({ ($0.tls.caFile, $0.tls.pinnedPublicKey) = (server.authority, pin) }) { wire in
-      let operation = wire.engine.operation(url: "https://localhost:\(server.port)/secret")
-        .setAuthorization("S3CR3T")
-      if isAccepted { return try await Self.accepts(operation, wire, server) }
-      let reason = certificate == "good" ? "pinMismatch" : "untrusted"
-      try await Self.rejects(operation, reason, wire, server)
-    }
+    try await Self.judge(name, as: verdict) { $0.tls.pinnedPublicKey = pin }
   }
 
   /// As CURLOPT_PINNEDPUBLICKEY(3) says how.

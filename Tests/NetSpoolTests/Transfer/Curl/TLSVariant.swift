@@ -44,35 +44,29 @@ struct TLSVariant: Sendable, CustomTestStringConvertible {
   private static let weak = ["-cipher", "DEFAULT:@SECLEVEL=0"]
 
   private static let protocols: [TLSVariant] = [
-    .init("TLS 1.0", "good-rsa", .rejects("protocol"), ["-tls1"] + weak),
-    .init("TLS 1.1", "good-rsa", .rejects("protocol"), ["-tls1_1"] + weak),
-    .init("TLS 1.2", "good", .accepts, ["-tls1_2"]), .init("TLS 1.3", "good", .accepts, ["-tls1_3"]),
-    .init("no cipher", "good-rsa", .rejects("protocol"), ["-tls1_2", "-cipher", "eNULL:@SECLEVEL=0"]),
+    .init(as: "TLS 1.0", "good-rsa", .rejects("protocol"), ["-tls1"] + weak),
+    .init(as: "TLS 1.1", "good-rsa", .rejects("protocol"), ["-tls1_1"] + weak),
+    .init(as: "TLS 1.2", "good", .accepts, ["-tls1_2"]), .init(as: "TLS 1.3", "good", .accepts, ["-tls1_3"]),
+    .init(as: "no cipher", "good-rsa", .rejects("protocol"), ["-tls1_2", "-cipher", "eNULL:@SECLEVEL=0"]),
     .init(
-      "nobody", "good-rsa", .rejects("protocol"), ["-tls1_2", "-nocert", "-cipher", "aNULL:@SECLEVEL=0"]),
+      as: "nobody", "good-rsa", .rejects("protocol"), ["-tls1_2", "-nocert", "-cipher", "aNULL:@SECLEVEL=0"]),
     .init(
-      "DH of 1024 bits", "good-rsa", .rejects("weak"),
+      as: "DH of 1024 bits", "good-rsa", .rejects("weak"),
       ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256:@SECLEVEL=0", "-dhparam", "dh-1024.pem"]),
-    .init("DH of 2048 bits", "good-rsa", .accepts, ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256"]),
+    .init(as: "DH of 2048 bits", "good-rsa", .accepts, ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256"]),
     // It would keep the loop for half a second.
     .init(
-      "DH of 8192 bits", "good-rsa", .rejects("weak"),
+      as: "DH of 8192 bits", "good-rsa", .rejects("weak"),
       ["-tls1_2", "-cipher", "DHE-RSA-AES128-GCM-SHA256", "-dhparam", "dh-8192.pem"]),
     .init(
-      "RSA key exchange and CBC", "good-rsa", .rejects("protocol"), ["-tls1_2", "-cipher", "AES128-SHA"]),
+      as: "RSA key exchange and CBC", "good-rsa", .rejects("protocol"), ["-tls1_2", "-cipher", "AES128-SHA"]),
   ]
 
-  private init(_ name: String, _ certificate: String, _ verdict: Verdict, _ arguments: [String]) {
-    self.name = name
-    self.certificate = certificate
-    self.arguments = arguments
-    self.verdict = verdict
-  }
-
   private init(
-    _ certificate: String, host: String = "localhost", _ verdict: Verdict, _ arguments: [String] = []
+    as name: String? = nil, _ certificate: String, host: String = "localhost", _ verdict: Verdict,
+    _ arguments: [String] = []
   ) {
-    name = host == "localhost" ? certificate : "\(certificate) at \(host)"
+    self.name = name ?? (host == "localhost" ? certificate : "\(certificate) at \(host)")
     self.certificate = certificate
     self.host = host
     self.arguments = arguments

@@ -4,7 +4,7 @@ import Testing
 
 /// Where the body ends (RFC 9112 section 6).
 struct FramingTests {
-  static let refused: [(String, String)] = [
+  @Test(arguments: [
     ("Content-Length: 5\r\nContent-Length: 6", "lengthsDiffer"), ("Content-Length: 5, 6", "lengthsDiffer"),
     ("Content-Length: +5", "lengthDigits"), ("Content-Length: -5", "lengthDigits"),
     ("Content-Length: 5 5", "lengthDigits"), ("Content-Length: 0x5", "lengthDigits"),
@@ -19,9 +19,7 @@ struct FramingTests {
     ("Transfer-Encoding: chunked, chunked", "chunkedNotLast"),
     ("Transfer-Encoding: chunked, gzip", "chunkedNotLast"),
     ("Transfer-Encoding: chunked\r\nTransfer-Encoding: gzip", "chunkedNotLast"),
-  ]
-
-  @Test(arguments: refused)
+  ])
   func `ambiguous framing is refused`(_ fields: String, reason: String) {
     #expect(refusal(of: "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n") == "ambiguousFraming(\(reason))")
   }
@@ -43,10 +41,8 @@ struct FramingTests {
   }
 
   @Test func `other fields of the same length mean nothing`() throws {
-    let framing = try framing(
-      "Content-Lengtx: x\r\nTransfer-Encodinx: chunked\r\nContent-Encodinx: gzip\r\nLocatiox: /"
-    )
-    #expect(framing == Framing())
+    let fields = "Content-Lengtx: x\r\nTransfer-Encodinx: chunked\r\nContent-Encodinx: gzip\r\nLocatiox: /"
+    #expect(try framing(fields) == Framing())
   }
 
   @Test func `notes are taken on the way`() throws {

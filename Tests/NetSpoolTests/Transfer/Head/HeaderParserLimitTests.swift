@@ -17,13 +17,6 @@ struct HeaderParserLimitTests {
   @Test func `a line may be 64 KiB`() {
     #expect(refusal(of: head(line: 65_536)) == nil)
     #expect(refusal(of: head(line: 65_537)) == "headersTooLarge(line)")
-    var parser = HeaderParser()
-    let long = String(head(line: 65_537).dropFirst(16).dropLast(1))
-    let said = outcome { () throws(NetworkError) in
-      try deliver("HTTP/1.1 200 OK\r\n", to: &parser)
-      try deliver(long, to: &parser)
-    }
-    #expect(said == "headersTooLarge(line)", "also when libcurl hands it over in one piece")
   }
 
   @Test func `a head may be 128 KiB`() {
@@ -65,8 +58,7 @@ struct HeaderParserLimitTests {
   }
 
   @Test func `limits are settable`() {
-    #expect(
-      refusal(of: "HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n") { $0.limits.linesMax = 1 }
-        == "headersTooLarge(count)")
+    let said = refusal(of: "HTTP/1.1 200 OK\r\nA: b\r\nC: d\r\n\r\n") { $0.limits.linesMax = 1 }
+    #expect(said == "headersTooLarge(count)")
   }
 }

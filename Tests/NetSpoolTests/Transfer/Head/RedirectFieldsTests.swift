@@ -1,7 +1,6 @@
 import Testing
 
 @testable import NetSpool
-@testable import TestSupport
 
 /// Which request fields go along.
 struct RedirectFieldsTests {

@@ -7,17 +7,8 @@ extension HeaderParser {
 }
 
 /// What a parser said, comparable.
-enum Said: Equatable, CustomStringConvertible {
+enum Said: Equatable {
   case informational(Int), connectReply(Int), head(Int, [String]), trailersEnded
-
-  var description: String {
-    switch self {
-    case .informational(let status): "informational \(status)"
-    case .connectReply(let status): "connectReply \(status)"
-    case .head(let status, let fields): "head \(status) \(fields)"
-    case .trailersEnded: "trailersEnded"
-    }
-  }
 }
 
 /// Feeds whole bytes and notes every event but `.more`; reads on after a head, as trailers.
@@ -70,7 +61,7 @@ func refusal(of text: String, _ prepare: (inout HeaderParser) -> Void = { _ in }
 func refusal(of bytes: [UInt8], _ prepare: (inout HeaderParser) -> Void = { _ in }) -> String? {
   var parser = HeaderParser()
   prepare(&parser)
-  return outcome { () throws(NetworkError) in
+  return outcome {
     _ = try feed(&parser, bytes)
     guard parser.isHeadComplete, bytes.last == 0x0A else {
       throw NetworkError(.truncatedHeaders, sendState: .maybeProcessed)
@@ -79,11 +70,8 @@ func refusal(of bytes: [UInt8], _ prepare: (inout HeaderParser) -> Void = { _ in
 }
 
 /// The failure as `code(reason)`; nil when nothing failed.
-func outcome(_ body: () throws(NetworkError) -> Void) -> String? {
-  do throws(NetworkError) {
-    try body()
-    return nil
-  } catch { return error.reason.map { "\(error.code)(\($0))" } ?? error.code.description }
+func outcome(_ body: () throws -> Void) -> String? {
+  failure(of: body).map { error in error.reason.map { "\(error.code)(\($0))" } ?? error.code.description }
 }
 
 func bytes(_ text: String) -> ArraySlice<UInt8> { Array(text.utf8)[...] }

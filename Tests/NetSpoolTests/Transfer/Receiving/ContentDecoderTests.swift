@@ -30,16 +30,6 @@ struct ContentDecoderTests {
     return decoded
   }
 
-  private static func reason(_ body: () throws -> Void) -> String? {
-    do {
-      try body()
-      return nil
-    } catch {
-      guard let failure = error as? NetworkError else { return "\(error)" }
-      return "\(failure.code)(\(failure.reason ?? ""))"
-    }
-  }
-
   /// The same body in every dress, by the name a server gives it.
   private static func dresses(_ bytes: [UInt8]) throws -> [(coding: String, body: [UInt8])] {
     [
@@ -58,12 +48,12 @@ struct ContentDecoderTests {
     for (coding, body) in bodies {
       #expect(try Self.decode(body, coding) == text)
       #expect(try Self.decode(body, coding, cuts: Array(0...body.count)) == text, "byte by byte")
-      let cut = Self.reason { _ = try Self.decode(Array(body.dropLast()), coding) }
+      let cut = outcome { _ = try Self.decode(Array(body.dropLast()), coding) }
       #expect(cut == "decodeFailed(truncated)")
     }
     // The outer layer is whole, the inner is not.
     let half = try Compressed.gzip(Array(Compressed.gzip(text).dropLast()))
-    #expect(Self.reason { _ = try Self.decode(half, "gzip, gzip") } == "decodeFailed(truncated)")
+    #expect(outcome { _ = try Self.decode(half, "gzip, gzip") } == "decodeFailed(truncated)")
   }
 
   @Test func `limits count for all layers together`() throws {
@@ -75,8 +65,8 @@ struct ContentDecoderTests {
     let twice = try Compressed.gzip(once)
     #expect(try Self.decode(once, "gzip", limits: limits).count == zeros.count)
     #expect(try Self.decode(twice, "gzip", limits: limits) == once)
-    #expect(
-      Self.reason { _ = try Self.decode(twice, "gzip, gzip", limits: limits) } == "decompressionLimit(ratio)")
+    let said = outcome { _ = try Self.decode(twice, "gzip, gzip", limits: limits) }
+    #expect(said == "decompressionLimit(ratio)")
   }
 
   @Test(arguments: [0, 1, 100, 65_535, 65_536, 65_537, 300_000])
@@ -98,7 +88,7 @@ struct ContentDecoderTests {
   @Test func `every body cut short is found`() throws {
     for (coding, body) in try Self.dresses(Self.text) {
       for count in 1..<body.count {
-        let found = Self.reason { _ = try Self.decode(Array(body.prefix(count)), coding) }
+        let found = outcome { _ = try Self.decode(Array(body.prefix(count)), coding) }
         if found != "decodeFailed(truncated)" { Issue.record("\(coding) \(count): \(found ?? "accepted")") }
       }
     }
@@ -112,11 +102,11 @@ struct ContentDecoderTests {
     for index in (body.count - 8)..<body.count {
       var damaged = body
       damaged[index] ^= 1
-      #expect(Self.reason { _ = try Self.decode(damaged, "gzip") } == "decodeFailed(checksum)")
+      #expect(outcome { _ = try Self.decode(damaged, "gzip") } == "decodeFailed(checksum)")
     }
     var damaged = try Compressed.zlib(Self.text)
     damaged[damaged.count - 1] ^= 1
-    #expect(Self.reason { _ = try Self.decode(damaged, "deflate") } == "decodeFailed(checksum)")
+    #expect(outcome { _ = try Self.decode(damaged, "deflate") } == "decodeFailed(checksum)")
   }
 
   @Test func `no damage anywhere gives another body`() throws {
@@ -139,7 +129,7 @@ struct ContentDecoderTests {
       let decoded = try Self.decode(body, "gzip", cuts: [cut])
       if decoded != Self.text + Self.text { Issue.record("cut at \(cut)") }
     }
-    #expect(Self.reason { _ = try Self.decode(Array(body.dropLast()), "gzip") } == "decodeFailed(truncated)")
+    #expect(outcome { _ = try Self.decode(Array(body.dropLast()), "gzip") } == "decodeFailed(truncated)")
   }
 
   @Test(arguments: [
@@ -148,15 +138,15 @@ struct ContentDecoderTests {
   func `bytes behind the end are refused`(trailing: [UInt8]) throws {
     for (coding, body) in try Self.dresses(Self.text) {
       let expected = "decodeFailed(trailingData)"
-      #expect(Self.reason { _ = try Self.decode(body + trailing, coding) } == expected)
-      #expect(Self.reason { _ = try Self.decode(body + trailing, coding, cuts: [body.count]) } == expected)
+      #expect(outcome { _ = try Self.decode(body + trailing, coding) } == expected)
+      #expect(outcome { _ = try Self.decode(body + trailing, coding, cuts: [body.count]) } == expected)
     }
   }
 
   @Test(arguments: [Array("<html><body>not packed</body></html>".utf8), [UInt8](repeating: 0xFF, count: 100)])
   func `a body that is not packed is refused`(body: [UInt8]) {
     for coding in ["gzip", "deflate"] {
-      #expect(Self.reason { _ = try Self.decode(body, coding) } == "decodeFailed(notEncoded)")
+      #expect(outcome { _ = try Self.decode(body, coding) } == "decodeFailed(notEncoded)")
     }
   }
 
@@ -171,7 +161,7 @@ struct ContentDecoderTests {
   ])
   func `codings of a head`(fields: [String], expected: String) {
     var found = ""
-    let reason = Self.reason {
+    let reason = outcome {
       found = try ContentDecoder.make(for: Self.headers(fields)) == nil ? "none" : "one"
     }
     #expect(reason ?? found == expected)

@@ -13,33 +13,27 @@ struct DescriptorSinkTests {
     _ descriptor: CInt, _ ownership: DescriptorSink.Ownership = .borrowed
   ) -> DescriptorSink { DescriptorSink(descriptor, ownership) { [loop] in loop.waitUntilWritable($0, $1) } }
 
-  private static func makeSocketPair() throws -> (CInt, CInt) {
-    var ends: [CInt] = [-1, -1]
-    try #require(unsafe socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0, &ends) == 0)
-    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
-    return (ends[0], ends[1])
-  }
-
   /// Delivers while a reader takes small pieces, and only when the sink has said that it is full.
   private func deliver(
-    _ bytes: [UInt8], to writeEnd: CInt, readFrom readEnd: CInt, seed: UInt64
+    _ bytes: [UInt8], through pipe: RawPipe, seed: UInt64
   ) throws -> (read: [UInt8], pauses: Int, report: NetworkResponse.StreamReport) {
     var random = SplitMix64(seed: seed)
     var read: [UInt8] = []
     var pauses = 0
     let ready = ReadyCalls()
-    let sink = makeSink(writeEnd)
+    let sink = makeSink(pipe.writeEnd)
     try sink.open(SinkFixture.head, bytesExpected: Int64(bytes.count), ready: ready.add)
     try loop.feed(sink, bytes, pieces: 50_000) {
       if ready.take() { return true }
       pauses += 1
-      while !canBeWritten(writeEnd) {
-        read += takeBytes(from: readEnd, Int.random(in: 1...20_000, using: &random)) ?? []
+      while !canBeWritten(pipe.writeEnd) {
+        read += pipe.take(Int.random(in: 1...20_000, using: &random)) ?? []
       }
       return false
     }
     #expect(try sink.finish(nil) == .done)
-    return (read + drain(readEnd), pauses, sink.report)
+    while let more = pipe.take(65_536), !more.isEmpty { read += more }
+    return (read, pauses, sink.report)
   }
 
   private func canBeWritten(_ descriptor: CInt) -> Bool {
@@ -47,40 +41,17 @@ struct DescriptorSinkTests {
     return unsafe poll(&polled, 1, 0) == 1
   }
 
-  private func drain(_ readEnd: CInt) -> [UInt8] {
-    var read: [UInt8] = []
-    while let more = takeBytes(from: readEnd, 65_536), !more.isEmpty { read += more }
-    return read
-  }
-
-  @Test(arguments: [UInt64(1), 2, 3])
-  func `a slow pipe gets every byte`(seed: UInt64) throws {
-    let pipe = try RawPipe()
+  @Test(arguments: [false, true], [UInt64(1), 2, 3])
+  func `a slow pipe or socket gets every byte and keeps its flags`(isSocket: Bool, seed: UInt64) throws {
+    let pipe = try RawPipe(isSocket: isSocket)
+    let flags = fcntl(pipe.writeEnd, F_GETFL)
     let bytes = SinkFixture.pattern(1 << 20, seed: seed)
-    let (read, pauses, report) = try deliver(bytes, to: pipe.writeEnd, readFrom: pipe.readEnd, seed: seed)
-    #expect(pauses > 10, "the reader was never waited for")
+    let (read, pauses, report) = try deliver(bytes, through: pipe, seed: seed)
+    #expect(pauses > (isSocket ? 0 : 10), "the reader was never waited for")
     #expect(read == bytes, "seed \(seed)")
     #expect(report.digest == SinkFixture.sha256(bytes))
     #expect(report.bytes == Int64(bytes.count))
-  }
-
-  @Test(arguments: [UInt64(1), 2, 3])
-  func `a slow socket gets every byte`(seed: UInt64) throws {
-    let (readEnd, writeEnd) = try Self.makeSocketPair()
-    let bytes = SinkFixture.pattern(1 << 20, seed: seed)
-    let (read, pauses, _) = try deliver(bytes, to: writeEnd, readFrom: readEnd, seed: seed)
-    #expect(pauses > 0, "the reader was never waited for")
-    #expect(read == bytes, "seed \(seed)")
-    close(readEnd)
-    close(writeEnd)
-  }
-
-  @Test func `an owned socket ends for its reader`() throws {
-    let (readEnd, writeEnd) = try Self.makeSocketPair()
-    try loop.deliver([1, 2, 3], to: makeSink(writeEnd, .owned))
-    #expect(takeBytes(from: readEnd, 10) == [1, 2, 3])
-    #expect(isAtEnd(readEnd))
-    close(readEnd)
+    #expect(fcntl(pipe.writeEnd, F_GETFL) == flags)
   }
 
   @Test func `a full pipe answers how much it took`() throws {
@@ -106,15 +77,6 @@ struct DescriptorSinkTests {
     #expect(failure?.errno == EBADF)
   }
 
-  @Test func `a socket that was waited for keeps its flags`() throws {
-    let (readEnd, writeEnd) = try Self.makeSocketPair()
-    let before = fcntl(writeEnd, F_GETFL)
-    _ = try deliver(SinkFixture.pattern(1 << 20, seed: 1), to: writeEnd, readFrom: readEnd, seed: 1)
-    #expect(fcntl(writeEnd, F_GETFL) == before)
-    close(readEnd)
-    close(writeEnd)
-  }
-
   @Test func `a shared pipe keeps its flags`() throws {
     let pipe = try RawPipe()
     let before = fcntl(pipe.writeEnd, F_GETFL)
@@ -127,31 +89,30 @@ struct DescriptorSinkTests {
     #expect(loop.watchCount == 0, "nothing is waited for after the end")
   }
 
-  @Test func `an owned pipe ends for its reader`() throws {
-    let pipe = try RawPipe()
+  @Test(arguments: [false, true]) func `an owned pipe or socket ends for its reader`(isSocket: Bool) throws {
+    let pipe = try RawPipe(isSocket: isSocket)
     let sink = makeSink(pipe.writeEnd, .owned)
     pipe.forgetWriteEnd()
     try loop.deliver([1, 2, 3], to: sink)
     #expect(pipe.take(10) == [1, 2, 3])
-    #expect(isAtEnd(pipe.readEnd))
+    #expect(pipe.isAtEnd)
   }
 
   @Test func `an owned descriptor is closed without an open`() throws {
     let pipe = try RawPipe()
     _ = makeSink(pipe.writeEnd, .owned)
     pipe.forgetWriteEnd()
-    #expect(isAtEnd(pipe.readEnd))
+    #expect(pipe.isAtEnd)
   }
 
   @Test func `a file is written at its position`() throws {
     let directory = try TestFolder()
     try directory.write("body", [1, 2, 3, 4, 5])
-    let descriptor = unsafe open(directory["body"], O_WRONLY)
-    lseek(descriptor, 2, SEEK_SET)
-    try loop.deliver([8, 9], to: makeSink(descriptor))
+    let file = try unsafe TestDescriptor(owning: open(directory["body"], O_WRONLY), from: "open")
+    lseek(file.number, 2, SEEK_SET)
+    try loop.deliver([8, 9], to: makeSink(file.number))
     #expect(directory.bytes("body") == [1, 2, 8, 9, 5])
-    #expect(lseek(descriptor, 0, SEEK_CUR) == 4)
-    close(descriptor)
+    #expect(lseek(file.number, 0, SEEK_CUR) == 4)
   }
 
   @Test func `a descriptor that is not open is a failure`() throws {

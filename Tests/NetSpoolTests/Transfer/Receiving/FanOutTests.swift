@@ -20,8 +20,11 @@ struct FanOutTests {
     settings.loops = .fixed(1)
     let queue = try NetworkQueue(configuration: settings)
     let scheduler = try queue.driver.runHere(in: timeline)
-    let (reader, fanout) = (SlowReader(pauses: pauses), SinkFanout())
-    fanout.add(StreamSink(reader.makeStream(), services: scheduler.sinks), id: 1) {
+    // Takes 500 bytes of what it is offered; with pauses every second time none.
+    let (calls, fanout) = (Counter(), SinkFanout())
+    let reader = RecordingStream(
+      wakes: true, onWrite: { pauses && !calls.add().isMultiple(of: 2) ? 0 : min($0, 500) })
+    fanout.add(StreamSink(reader, services: scheduler.sinks), id: 1) {
       Issue.record("failed: \($0.reason)")
     }
     fanout.open(SinkFixture.head, bytesExpected: nil)
@@ -32,7 +35,7 @@ struct FanOutTests {
       scheduler.loop.runOnce()
       _ = timeline.advance(by: 0)
     }
-    #expect(reader.taken == 100_000)
+    #expect(reader.log.bytes.count == 100_000)
     queue.driver.perform { $0.close() }
     scheduler.loop.run()
     #expect(scheduler.loop.finish() == 0)
@@ -105,8 +108,7 @@ struct FanOutTests {
       #expect(answer.streams[1].sha256 == patternDigest(300_000))
       #expect(answer.streams.map(\.failure?.code) == [.sinkFailed, nil])
     }
-    #expect(good.log.closes.count == 1 && bad.log.closes.count == 1)
-    guard case .failure = bad.log.closes.first else { throw PartFailure("the dropped stream closed well") }
+    #expect(good.log.closes.count == 1 && bad.log.closes.map { $0 != nil } == [true], "\(bad.log.closes)")
   }
 
   @Test func `fails when one fails unless it may be dropped`() async throws {
@@ -149,39 +151,5 @@ struct FanOutTests {
       #expect(answer.streams[0].sha256 == patternDigest(size))
     }
     #expect(BodyPattern.matches(stream.log.bytes) && stream.log.bytes.count == size)
-  }
-}
-
-/// Takes 500 bytes of what it is offered; every second time none, saying at once that it can take more.
-private final class SlowReader: Sendable {
-  private struct State {
-    var taken = 0
-    var isReady = false
-    weak var stream: ClosureDownloadStream?
-  }
-
-  private let state = Mutex(State())
-  private let pauses: Bool
-
-  init(pauses: Bool) { self.pauses = pauses }
-
-  var taken: Int { state.withLock { $0.taken } }
-
-  func makeStream() -> ClosureDownloadStream {
-    let stream = ClosureDownloadStream { [self] bytes in take(bytes.byteCount) }
-    state.withLock { $0.stream = stream }
-    return stream
-  }
-
-  private func take(_ count: Int) -> WriteResult {
-    let (takes, stream) = state.withLock { state in
-      state.isReady.toggle()
-      if pauses, state.isReady { return (false, state.stream) }
-      state.taken += min(count, 500)
-      return (true, state.stream)
-    }
-    if takes { return .took(min(count, 500)) }
-    stream?.resume()
-    return .pause
   }
 }

@@ -39,19 +39,25 @@ struct FileSinkTests {
     #expect(sink.report.digest == SinkFixture.sha256(bytes))
   }
 
-  /// Who asks again as soon as he hears of the end begins anew.
-  @Test(arguments: [false, true])
-  func `a part that nothing fits to is gone before the end is told`(hasHead: Bool) throws {
-    try directory.write("body.part", [1, 2, 3])
-    let part = directory["body.part"]
-    let sink = FileSink(
+  /// A sink with a part that nothing fits to, which goes behind what is to come first.
+  private func makeMisfit(_ first: @escaping @Sendable () -> Void = {}) throws -> FileSink {
+    let part = try directory.write("body.part", [1, 2, 3])
+    return FileSink(
       path: directory["body"], worker: worker, pool: pool, lane: Worker.Lane(device: 0),
-      discardPart: { _ = unsafe unlink(part) },
+      discardPart: {
+        first()
+        _ = unsafe unlink(part)
+      },
       makeWork: { (_, _) throws(SinkFailure) in
         throw SinkFailure(reason: "nothing fits", code: .resumeMismatch)
       })
+  }
+
+  /// Who asks again as soon as he hears of the end begins anew.
+  @Test(arguments: [false, true])
+  func `a part that nothing fits to is gone before the end is told`(hasHead: Bool) throws {
     let fanout = SinkFanout()
-    fanout.add(sink, id: 1) { _ in }
+    fanout.add(try makeMisfit(), id: 1) { _ in }
     if hasHead { fanout.open(SinkFixture.head, bytesExpected: nil) }
     var isThere: Bool?
     fanout.finish(NetworkError(.resumeMismatch)) { [directory] in
@@ -80,17 +86,8 @@ struct FileSinkTests {
   }
 
   @Test func `a stream that does not fit to its part fails once the part is gone`() throws {
-    try directory.write("body.part", [1, 2, 3])
-    let (part, gate) = (directory["body.part"], try Gate())
-    let sink = FileSink(
-      path: directory["body"], worker: worker, pool: pool, lane: Worker.Lane(device: 0),
-      discardPart: {
-        _ = gate.wait()
-        _ = unsafe unlink(part)
-      },
-      makeWork: { (_, _) throws(SinkFailure) in
-        throw SinkFailure(reason: "nothing fits", code: .resumeMismatch)
-      })
+    let gate = try Gate()
+    let sink = try makeMisfit { gate.wait() }
     let fanout = SinkFanout()
     var isThere: Bool?
     fanout.add(sink, id: 1) { [directory] _ in isThere = directory.names.contains("body.part") }
@@ -117,10 +114,7 @@ struct FileSinkTests {
     // Given a worker that is busy elsewhere
     let worker = loop.makeWorker(threads: 1)
     let gate = try Gate()
-    worker.run(on: Worker.Lane()) {
-      _ = gate.wait()
-    } completion: {
-    }
+    worker.run(on: Worker.Lane(), { _ = gate.wait() }, completion: {})
     let sink = try FileSink(path: directory["body"], worker: worker, pool: pool)
     let bytes = SinkFixture.pattern(3 * Self.full)
     let ready = ReadyCalls()
@@ -148,6 +142,27 @@ struct FileSinkTests {
     #expect(try directory.permissions("body") == 0o600)
     try loop.deliver(bytes, to: try makeSink("new", .append), expected: nil)
     #expect(directory.bytes("new") == bytes)
+  }
+
+  @Test(
+    .enabled(if: TinyDisk.isPossible),
+    arguments: [(.replace, nil), (.replace, 2 << 20), (.replace, 16 << 20), (.append, nil)]
+      as [(FileWriter.Placement, Int64?)])
+  func `a full disk leaves the old file`(placement: FileWriter.Placement, expected: Int64?) throws {
+    // Given a disk of 1 MiB with an old file
+    let disk = try #require(TinyDisk(mebibytes: 1))
+    try disk.directory.write("body", [1, 2, 3])
+    let sink = try FileSink(path: disk.directory["body"], placement: placement, worker: worker, pool: pool)
+    // When more is written to it
+    let failure = #expect(throws: SinkFailure.self) {
+      try loop.deliver(SinkFixture.pattern(2 << 20), to: sink, expected: expected)
+    }
+    // Then it says so, and the old file stands alone
+    #expect(failure?.errno == ENOSPC)
+    #expect(failure?.reason.hasSuffix("no space left on the disk") == true)
+    #expect(disk.directory.names == ["body"])
+    #expect(disk.directory.bytes("body") == [1, 2, 3])
+    worker.stop()
   }
 
   @Test func `ten thousand open sinks cost no buffers`() throws {

@@ -11,6 +11,19 @@ struct FileStreamTests {
 
   init() throws { folder = try TestFolder() }
 
+  /// A download into this stream fails with this number of the system.
+  private static func expectFailure(
+    _ number: Int32, into stream: some DownloadStream, bytes: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    try await withWire { wire in
+      wire.origin.on("/a", .pattern(bytes))
+      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
+      let isRight = error.code == .sinkFailed && error.underlying == .errno(number)
+      #expect(isRight, "\(error)", sourceLocation: sourceLocation)
+    }
+  }
+
   @Test func `replaces an old file at the end`() async throws {
     let path = try folder.write("a", Array("old".utf8))
     try await withWire { wire in
@@ -79,12 +92,7 @@ struct FileStreamTests {
     let path = try folder.write("a", Array("old".utf8))
     let other = try unsafe TestDescriptor(owning: open(path, O_RDWR | O_CLOEXEC), from: "open")
     #expect(flock(other.number, LOCK_EX | LOCK_NB) == 0)
-    try await withWire { wire in
-      wire.origin.on("/a", .text("new"))
-      let stream = FileDownloadStream(path: path, append: true)
-      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
-      #expect(error.code == .sinkFailed && error.underlying == .errno(EWOULDBLOCK), "\(error)")
-    }
+    try await Self.expectFailure(EWOULDBLOCK, into: FileDownloadStream(path: path, append: true), bytes: 3)
     #expect(try folder.read("a") == Array("old".utf8))
   }
 
@@ -96,24 +104,14 @@ struct FileStreamTests {
     try TestFiles.makeDirectory(folder["folder"])
     try folder.write("file", [])
     try folder.link("link", to: folder["file"])
-    try await withWire { wire in
-      // So long that it waits for the file
-      wire.origin.on("/a", .pattern(3 << 20))
-      let stream = FileDownloadStream(path: folder[target])
-      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
-      #expect(error.code == .sinkFailed && error.underlying == .errno(number), "\(error)")
-    }
+    // So long that it waits for the file
+    try await Self.expectFailure(number, into: FileDownloadStream(path: folder[target]), bytes: 3 << 20)
     #expect(folder.names == ["file", "folder", "link"])
   }
 
   @Test func `says that the disk is full`() async throws {
-    try await withWire { wire in
-      wire.origin.on("/a", .pattern(100_000))
-      let full = try unsafe TestDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC), from: "open")
-      let stream = DescriptorDownloadStream(full.number)
-      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
-      #expect(error.code == .sinkFailed && error.underlying == .errno(ENOSPC), "\(error)")
-    }
+    let full = try unsafe TestDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC), from: "open")
+    try await Self.expectFailure(ENOSPC, into: DescriptorDownloadStream(full.number), bytes: 100_000)
   }
 
   @Test func `says that a file became too long`() async throws {
@@ -123,12 +121,7 @@ struct FileStreamTests {
       signal(SIGXFSZ, SIG_IGN)
       let folder = try TestFolder()
       let path = try folder.write("a", Array("old".utf8))
-      try await withWire { wire in
-        wire.origin.on("/a", .pattern(3 << 20))
-        let stream = FileDownloadStream(path: path)
-        let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
-        #expect(error.code == .sinkFailed && error.underlying == .errno(EFBIG), "\(error)")
-      }
+      try await FileStreamTests.expectFailure(EFBIG, into: FileDownloadStream(path: path), bytes: 3 << 20)
       #expect(try folder.read("a") == Array("old".utf8))
       #expect(folder.names == ["a"])
     }
@@ -136,15 +129,12 @@ struct FileStreamTests {
 
   @Test(arguments: [false, true]) func `ends without a signal when nothing reads`(isSocket: Bool) async throws
   {
-    let (pipe, pair) = (try ReaderPipe(reads: false), try TestDescriptor.makePair())
-    pipe.closeReader()
+    let (pipe, pair) = (try makePipe(), try TestDescriptor.makePair())
+    close(pipe.read)
+    defer { close(pipe.write) }
     #expect(shutdown(pair.ours.number, Int32(SHUT_RD)) == 0)
-    try await withWire { wire in
-      wire.origin.on("/a", .pattern(1_000_000))
-      let stream = DescriptorDownloadStream(isSocket ? pair.theirs.number : pipe.writerNumber)
-      let error = try await wire.failure(wire.operation("/a").addDownloadStream(stream))
-      #expect(error.code == .sinkFailed && error.underlying == .errno(EPIPE), "\(error)")
-    }
+    let stream = DescriptorDownloadStream(isSocket ? pair.theirs.number : pipe.write)
+    try await Self.expectFailure(EPIPE, into: stream, bytes: 1_000_000)
   }
 
   @Test func `decodes before streaming`() async throws {

@@ -20,8 +20,7 @@ struct FileWriterTests {
 
   @Test func `a new file gets the permissions of the umask`() throws {
     // Given what the system gives a new file here
-    let probe = unsafe creat(directory["probe"], 0o666)
-    close(probe)
+    unsafe close(creat(directory["probe"], 0o666))
     // When one is published
     try write([1], to: "body")
     // Then it is the same

@@ -10,41 +10,32 @@ import Synchronization
 final class ReaderPipe: Sendable {
   private let writer: Mutex<TestDescriptor?>
   let writerNumber: Int32
-  private let reader: Mutex<TestDescriptor?>
-  private let gate = DispatchSemaphore(value: 0)
-  private let done = DispatchGroup()
-  private let result = Mutex<[UInt8]>([])
+  private let reader: TestDescriptor
+  private let (gate, done) = (Latch(), Latch())
+  private let result = Variable<[UInt8]>([])
 
-  /// - Parameter reads: false leaves the reading end alone.
-  init(reads: Bool = true) throws {
+  init() throws {
     let ends = try makePipe()
-    reader = Mutex(try TestDescriptor(owning: ends.read, from: "pipe"))
-    let number = ends.read
+    reader = try TestDescriptor(owning: ends.read, from: "pipe")
     writerNumber = ends.write
     writer = Mutex(try TestDescriptor(owning: ends.write, from: "pipe"))
-    guard reads else { return }
-    done.enter()
     DispatchQueue(label: "pipe reader").async { [self] in
-      gate.wait()
-      let digest = Self.digest(of: number)
-      result.withLock { $0 = digest }
-      done.leave()
+      gate.block()
+      result.value = Self.digest(of: reader.number)
+      done.open()
     }
   }
 
   /// The reader begins.
-  func release() { gate.signal() }
+  func release() { gate.open() }
 
   /// The reader sees the end.
   func closeWriter() { writer.withLock { $0 = nil } }
 
-  /// Nobody reads any more.
-  func closeReader() { reader.withLock { $0 = nil } }
-
   /// The SHA-256 of all that went through; the writing end must have been closed by then.
   func digest() -> [UInt8] {
-    done.wait()
-    return result.withLock { $0 }
+    done.block()
+    return result.value
   }
 
   private static func digest(of number: Int32) -> [UInt8] {

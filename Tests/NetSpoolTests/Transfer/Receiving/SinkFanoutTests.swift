@@ -6,7 +6,6 @@ struct SinkFanoutTests {
   /// Takes as much as it is told to, and keeps a journal.
   private final class TestSink: Sink {
     var room = Int.max
-    var failsAt: Int?
     var pendings = 0
     private(set) var bytes: [UInt8] = []
     private(set) var offers = 0
@@ -21,7 +20,6 @@ struct SinkFanoutTests {
 
     func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {
       offers += 1
-      if let failsAt, self.bytes.count + bytes.byteCount > failsAt { throw SinkFailure(reason: "full") }
       let taken = min(room, bytes.byteCount)
       room -= taken
       for index in 0..<taken {
@@ -37,14 +35,21 @@ struct SinkFanoutTests {
     }
   }
 
-  private func write(_ bytes: [UInt8], to fanout: SinkFanout, only id: UInt64? = nil) {
-    unsafe fanout.write(bytes.span.bytes, only: id)
+  private func write(_ bytes: [UInt8], to fanout: SinkFanout) { unsafe fanout.write(bytes.span.bytes) }
+
+  /// Into these sinks, whose numbers begin with 1, and of which none may fail.
+  private func open(_ sinks: TestSink...) -> SinkFanout {
+    let fanout = SinkFanout()
+    for (index, sink) in sinks.enumerated() {
+      fanout.add(sink, id: UInt64(index + 1)) { _ in Issue.record("failed") }
+    }
+    fanout.open(SinkFixture.head, bytesExpected: nil)
+    return fanout
   }
 
   @Test func `writes no empty body`() {
-    let (sink, fanout) = (TestSink(), SinkFanout())
-    fanout.add(sink, id: 1) { _ in }
-    fanout.open(SinkFixture.head, bytesExpected: 0)
+    let sink = TestSink()
+    let fanout = open(sink)
     write([], to: fanout)
     #expect(sink.offers == 0)
     write([1], to: fanout)
@@ -54,11 +59,9 @@ struct SinkFanoutTests {
   @Test func `a full backlog asks for a pause until there is room`() {
     let sink = TestSink()
     sink.room = 0
-    let fanout = SinkFanout()
+    let fanout = open(sink)
     var rooms = 0
     fanout.onRoom = { rooms += 1 }
-    fanout.add(sink, id: 1) { _ in }
-    fanout.open(SinkFixture.head, bytesExpected: nil)
     let piece = SinkFixture.pattern(64 << 10)
     while !fanout.isCongested { write(piece, to: fanout) }
     #expect(rooms == 0)
@@ -72,10 +75,7 @@ struct SinkFanoutTests {
   @Test func `a sink whose abandonment takes its time is fed no more, and asked with its own reason`() {
     let (left, other) = (TestSink(), TestSink())
     left.pendings = 2
-    let fanout = SinkFanout()
-    fanout.add(left, id: 1) { _ in Issue.record("failed") }
-    fanout.add(other, id: 2) { _ in Issue.record("failed") }
-    fanout.open(SinkFixture.head, bytesExpected: nil)
+    let fanout = open(left, other)
     write(SinkFixture.pattern(100), to: fanout)
     left.room = 0
     fanout.abandon(1, NetworkError(.cancelled))
@@ -94,10 +94,7 @@ struct SinkFanoutTests {
   @Test func `the delay of a sink is told from that of the others`() {
     let (stuck, other) = (TestSink(), TestSink())
     stuck.room = 0
-    let fanout = SinkFanout()
-    fanout.add(stuck, id: 1) { _ in }
-    fanout.add(other, id: 2) { _ in }
-    fanout.open(SinkFixture.head, bytesExpected: nil)
+    let fanout = open(stuck, other)
     fanout.beginWatch()
     #expect(fanout.delays(by: 1, now: 1_000).isEmpty)
     while !fanout.isCongested { write(SinkFixture.pattern(64 << 10), to: fanout) }
@@ -109,9 +106,7 @@ struct SinkFanoutTests {
   @Test func `publishing that takes its time is waited for`() {
     let sink = TestSink()
     sink.pendings = 2
-    let fanout = SinkFanout()
-    fanout.add(sink, id: 1) { _ in }
-    fanout.open(SinkFixture.head, bytesExpected: nil)
+    let fanout = open(sink)
     var overs = 0
     fanout.finish(nil) { overs += 1 }
     sink.ready()

@@ -111,17 +111,24 @@ extension SinkLoop {
   }
 }
 
-/// A pipe, non-blocking at its read end only.
+/// A pipe, or a pair of sockets, non-blocking at its read end only.
 final class RawPipe: Sendable {
   let readEnd: CInt
   private let write: Mutex<CInt>
   var writeEnd: CInt { write.withLock { $0 } }
 
-  init() throws {
-    let ends = try makePipe()
+  init(isSocket: Bool = false) throws {
+    let ends = isSocket ? try Self.makeSocketPair() : try makePipe()
     _ = fcntl(ends.read, F_SETFL, O_NONBLOCK)
     readEnd = ends.read
     write = Mutex(ends.write)
+  }
+
+  private static func makeSocketPair() throws -> (read: CInt, write: CInt) {
+    var ends: [CInt] = [-1, -1]
+    let type = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    try #require(unsafe socketpair(AF_UNIX, type, 0, &ends) == 0)
+    return (ends[0], ends[1])
   }
 
   deinit {
@@ -142,22 +149,19 @@ final class RawPipe: Sendable {
   func put(_ bytes: [UInt8]) { _ = unsafe Glibc.write(writeEnd, bytes, bytes.count) }
 
   /// What is there now: nil when nothing is yet, empty at the end.
-  func take(_ count: Int) -> [UInt8]? { takeBytes(from: readEnd, count) }
-}
+  func take(_ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let taken = unsafe read(readEnd, &bytes, count)
+    return taken < 0 ? nil : Array(bytes.prefix(taken))
+  }
 
-/// What can be read now: nil when nothing is there yet, empty at the end.
-func takeBytes(from descriptor: CInt, _ count: Int) -> [UInt8]? {
-  var bytes = [UInt8](repeating: 0, count: count)
-  let taken = unsafe read(descriptor, &bytes, count)
-  return taken < 0 ? nil : Array(bytes.prefix(taken))
-}
-
-/// Whether a reader is told of the end. A child process that is just being started keeps copies of all descriptors for a
-/// moment, so it may come a little later.
-func isAtEnd(_ descriptor: CInt) -> Bool {
-  var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  _ = unsafe poll(&polled, 1, Deadline.generous.millisecondsLeft)
-  return takeBytes(from: descriptor, 10) == []
+  /// True when a reader is told of the end. A child process that is just being started keeps copies of all descriptors for a
+  /// moment, so it may come a little later.
+  var isAtEnd: Bool {
+    var polled = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+    _ = unsafe poll(&polled, 1, Deadline.generous.millisecondsLeft)
+    return take(10) == []
+  }
 }
 
 /// Something one thread waits for and another opens.

@@ -61,19 +61,12 @@ struct BodyTests {
     #expect(calls.entries == [1])
   }
 
-  @Test func `files are streamed`() async throws {
+  @Test(arguments: [700_000, 0]) func `files are streamed`(count: Int) async throws {
     let folder = try TestFolder()
-    let path = try folder.write("a", BodyPattern.bytes(700_000))
+    let path = try folder.write("a", BodyPattern.bytes(count))
     let request = try await sent { $0.operation("/a", .put).setBody(.file(path, contentType: "image/x-own")) }
-    #expect(request.body == BodyPattern.bytes(700_000) && request.header("Content-Type") == "image/x-own")
-    #expect(request.header("Content-Length") == "700000")
-  }
-
-  @Test func `an empty file has a body of no bytes`() async throws {
-    let folder = try TestFolder()
-    let path = try folder.write("a", [])
-    let request = try await sent { $0.operation("/a", .put).setBody(.file(path)) }
-    #expect(request.header("Content-Length") == "0" && request.bodyCount == 0)
+    #expect(request.body == BodyPattern.bytes(count) && request.header("Content-Type") == "image/x-own")
+    #expect(request.header("Content-Length") == "\(count)")
   }
 
   @Test(arguments: ["POST", "PUT", "PATCH"]) func `a missing body has a length`(_ method: String) async throws

@@ -12,22 +12,26 @@ final class ScriptedUpload: UploadStream {
   let length: Int64?
   let isReopenable: Bool
   private let script: [UploadChunk]
+  private let refusal: (any Error)?
   private let state = Mutex(State())
 
-  init(_ script: [UploadChunk], length: Int64? = nil, isReopenable: Bool = true) {
-    self.script = script
-    self.length = length
-    self.isReopenable = isReopenable
+  /// - Parameter refusal: is thrown when it is opened.
+  init(
+    _ script: [UploadChunk], length: Int64? = nil, isReopenable: Bool = true, refusal: (any Error)? = nil
+  ) {
+    (self.script, self.length) = (script, length)
+    (self.isReopenable, self.refusal) = (isReopenable, refusal)
   }
 
   var opens: Int { state.withLock { $0.opens } }
   var closes: Int { state.withLock { $0.closes } }
 
-  func open() {
+  func open() throws {
     state.withLock { state in
       state.opens += 1
       state.left = script.reversed()
     }
+    if let refusal { throw refusal }
   }
 
   func read(atMost count: Int) -> UploadChunk { state.withLock { $0.left.popLast() ?? .end } }
