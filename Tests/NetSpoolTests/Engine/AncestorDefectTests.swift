@@ -38,15 +38,10 @@ struct AncestorDefectTests {
       let queue = engine.configuration.queue
       #expect(await blocking { queue.drainAndWait(deadline: .patience) })
       // An attempt whose letter is gone ends by itself.
-      for _ in 0..<1_000 where queue.activity.running > 0 { await engine.settle() }
-      #expect(queue.activity.running == 0 && queue.activity.frozen == 0)
+      #expect(await until { queue.activity.running == 0 && queue.activity.frozen == 0 })
       // Every slot is free: as many as before run at once
       fixture.origin.hold("/held", .text("held"))
-      let operations = (0..<16).map { _ in engine.operation(path: "/held") }
-      for operation in operations {
-        operation.configure { $0.coalesces = false }
-        engine.enqueue(operation)
-      }
+      let operations = engine.start(engine.apart(16, "/held"))
       #expect(await fixture.origin.waitForHits("/held", 16))
       fixture.origin.release("/held", count: 16)
       for operation in operations { #expect(await operation.end().text == "held") }

@@ -11,8 +11,7 @@ struct BlockedHandlersTests {
   @Test func `stop no network, nor engines that deliver on the loop thread`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
       alarm(120)  // nobody else ends it if a promise is broken
-      let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       let queue = try NetworkQueue()
       let gate = DispatchSemaphore(value: 0)
       let count = 300

@@ -69,9 +69,7 @@ struct BudgetTests {
       let queue = engine.configuration.queue
       origin.on(prefix: "/", .text("ok"))
       let first = await engine.held("/first", at: origin)
-      let (second, third) = (engine.operation(path: "/second"), engine.operation(path: "/third"))
-      engine.enqueue(second)
-      engine.enqueue(third)
+      let (second, third) = (engine.start("/second"), engine.start("/third"))
       await engine.settle()
       let full = queue.budgets.places
       #expect(full.held == 1 && full.heldMax == 1 && full.waiting == 2 && full.refused == 0, "\(full)")
@@ -91,8 +89,7 @@ struct BudgetTests {
   @Test func `all that are cancelled together went without a place`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
       origin.hold("/")
-      let operations = (0..<5_000).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
-      engine.enqueue(operations)
+      let operations = engine.start(engine.apart(5_000))
       #expect(await origin.waitForWaiting("/", 4))
       await engine.settle()
       let queue = engine.configuration.queue
@@ -107,18 +104,14 @@ struct BudgetTests {
 
   /// A place was lent to another engine, and is kept for the next that has none: the others wait for one all the same.
   @Test func `behind another engine all that are cancelled went without a place, too`() async throws {
-    let another = try ScriptedOrigin()
-    another.on("/", .text("ok"))
+    let another = try ScriptedOrigin(answering: .text("ok"))
     try await withEngine(queue: { $0.maximumConcurrent = 4 }) { engine, origin in
       let queue = engine.configuration.queue
       let other = try NetworkEngine(to: another, on: queue)
       origin.hold("/")
       let begun = Counter()
-      let operations = (0..<1_000).map { _ in
-        engine.operation(path: "/").configure { $0.coalesces = false }.onStateChange {
-          if $0 == .executing { begun.add() }
-        }
-      }
+      let operations = engine.apart(1_000)
+      for operation in operations { operation.onStateChange { if $0 == .executing { begun.add() } } }
       engine.enqueue(operations)
       #expect(await origin.waitForWaiting("/", 4))
       #expect(await other.fetch("/").text == "ok")
@@ -131,15 +124,6 @@ struct BudgetTests {
       let places = queue.budgets.places
       #expect(places.refused == 1_000 - begun.value && begun.value < 1_000, "\(places)")
       #expect(places.waiting == 0 && places.held == 0, "\(places)")
-    }
-  }
-
-  @Test func `origins that are remembered are counted`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/", .text("ok"))
-      #expect(await engine.end(of: engine.operation(path: "/")).text == "ok")
-      let origins = engine.configuration.queue.budgets.origins
-      #expect(origins.held == 1 && origins.heldMax == Origins.kept)
     }
   }
 
@@ -166,11 +150,9 @@ struct BudgetTests {
 
   @Test(.notSanitized(.timeIsNoMeasure))
   func `a stream that holds the loop is logged with its origin, by its own engine`() async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine { engine, origin in
       origin.on("/", .text("ok"))
-      let other = try NetworkEngine(to: origin, on: queue)
-      let engine = try NetworkEngine(to: origin, on: queue)
+      let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       let (others, journal) = (keepLines(of: other), keepLines(of: engine))
       let stream = ClosureDownloadStream { _ in
         usleep(70_000)

@@ -8,11 +8,10 @@ import Testing
 @Suite struct CancelTests {
   /// On the loop's own thread, so that no other queue's delay counts.
   private func withEvents(
-    retry: NetworkRequest.Retry = .deadConnection,
     queue: (inout NetworkQueue.Configuration) -> Void = { _ in },
     _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
-    try await withEngine({ ($0.delivery, $0.retry) = (.loopThread, retry) }, queue: queue, body)
+    try await withEngine({ $0.delivery = .loopThread }, queue: queue, body)
   }
 
   /// Cancels it: the event comes at once.
@@ -112,16 +111,7 @@ import Testing
   }
 
   @Test func `while it waits for another attempt`() async throws {
-    try await withEvents(retry: .standard) { engine, origin in
-      origin.on("/a", .status(503).header("Retry-After", "30"))
-      let waits = Latch()
-      let operation = engine.operation(path: "/a").onStateChange { state in
-        if state == .queued, origin.hits("/a") > 0 { waits.open() }
-      }
-      engine.enqueue(operation)
-      await waits.opened()
-      await cancel(operation)
-    }
+    try await withEvents { engine, origin in await cancel(engine.waitingAgain("/a", at: origin)) }
   }
 
   /// What is done to a million operations comes back for its next piece so often; each time must cost the same.

@@ -38,15 +38,19 @@ struct CredentialCellTests {
 
   static let cells = Change.allCases.flatMap { change in [301, 302, 303, 307, 308].map { (change, $0) } }
 
+  /// A wire that trusts the server, and an origin elsewhere.
+  private func withOther(_ body: (Wire, NginxServer, ScriptedOrigin) async throws -> Void) async throws {
+    let (server, other) = (try NginxServer.shared(), try ScriptedOrigin(answering: .text("there")))
+    try await withWire {
+      $0.tls.caFile = server.certificates.authority
+      $0.redirects.allowsDowngrade = true
+    } _: {
+      try await body($0, server, other)
+    }
+  }
+
   @Test(arguments: cells) func `no field arrives`(_ change: Change, _ status: Int) async throws {
-    let server = try NginxServer.shared()
-    let authority = server.certificates.authority
-    let other = try ScriptedOrigin()
-    other.fallback(.text("there"))
-    try await withWire { configuration in
-      configuration.tls.caFile = authority
-      configuration.redirects.allowsDowngrade = true
-    } _: { wire in
+    try await withOther { wire, server, other in
       wire.origin.on("/a", .redirect(to: wire.origin.url("/there", host: "localhost"), status: status))
       wire.origin.on("/b", .redirect(to: other.url("/there"), status: status))
       wire.origin.on("/there", .text("there"))
@@ -76,15 +80,7 @@ struct CredentialCellTests {
   }
 
   @Test(arguments: cells) func `no certificate is shown`(_ change: Change, _ status: Int) async throws {
-    let server = try NginxServer.shared()
-    let authority = server.certificates.authority
-    let certificate = server.certificates.client
-    let other = try ScriptedOrigin()
-    other.fallback(.text("there"))
-    try await withWire { configuration in
-      configuration.tls.caFile = authority
-      configuration.redirects.allowsDowngrade = true
-    } _: { wire in
+    try await withOther { wire, server, other in
       let place =
         switch change {
         case .host: "https/\(status)/127.0.0.1:\(server.mutualTLSPort)/seen"
@@ -92,7 +88,8 @@ struct CredentialCellTests {
         case .scheme: "to/\(status)/127.0.0.1:\(other.port)/there"
         }
       let from = change == .host ? server.mutualTLSURL("/\(place)") : server.tlsURL("/\(place)")
-      let operation = wire.engine.operation(url: from).setCredentials(.clientCertificate(path: certificate))
+      let operation = wire.engine.operation(url: from)
+        .setCredentials(.clientCertificate(path: server.certificates.client))
       let result = await wire.result(of: operation)
       switch change {
       case .scheme: #expect(result.text == "there")

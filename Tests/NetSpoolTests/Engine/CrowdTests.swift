@@ -19,26 +19,18 @@ import Testing
 
   /// Waits until one waits for its origin, behind those before it.
   private func awaitsOrigin(_ operation: NetworkOperation) async {
-    let (deadline, id) = (Deadline.generous, operation.engine.id)
-    while deadline.millisecondsLeft > 0 {
-      let isThere = await operation.port.onLoop(of: id) { _ in
+    _ = await until {
+      await operation.port.onLoop(of: operation.engine.id) { _ in
         if case .origin? = operation.currentWait?.reason { true } else { false }
       }
-      if isThere { return }
     }
   }
 
-  private func operations(_ count: Int, of engine: NetworkEngine) -> [NetworkOperation] {
-    (0..<count).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
-  }
-
   @Test func `an operation that waits for twenty thousand does not hold the loop up`() async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine { engine, origin in
       origin.hold("/")
-      let engine = try NetworkEngine(to: origin, on: queue)
-      let clock = await LoopClock(queue)
-      let others = operations(20_000, of: engine)
+      let clock = await LoopClock(engine.configuration.queue)
+      let others = engine.apart(20_000)
       let last = engine.operation(path: "/last")
       for other in others { last.addDependency(other) }
       try await expectShared(clock) {
@@ -52,18 +44,16 @@ import Testing
 
   @Test(arguments: [true, false])
   func `twenty thousand that wait for a name do not hold the loop up`(_ isFound: Bool) async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine({ $0.timeouts.connect = .seconds(120) }) { engine, origin in
       origin.on("/", .text("ok"))
       let answers = Latch()
-      queue.driver.eachLoop {
+      engine.driver.eachLoop {
         $0.names.resolver = NameResolver { _ in
           answers.block()
           return isFound ? ["127.0.0.1"] : nil
         }
       }
-      let engine = try NetworkEngine(to: origin, on: queue) { $0.timeouts.connect = .seconds(120) }
-      let clock = await LoopClock(queue)
+      let clock = await LoopClock(engine.configuration.queue)
       let others = (0..<20_000).map { _ in
         engine.operation(url: origin.url("/", host: "one.test")).configure { $0.coalesces = false }
       }
@@ -80,14 +70,12 @@ import Testing
   }
 
   @Test func `twenty thousand that wait for an operation do not hold the loop up`() async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine { engine, origin in
       origin.on("/first", .text("ok"))
       origin.hold("/")
-      let engine = try NetworkEngine(to: origin, on: queue)
-      let clock = await LoopClock(queue)
+      let clock = await LoopClock(engine.configuration.queue)
       let first = engine.operation(path: "/first")
-      let others = operations(20_000, of: engine)
+      let others = engine.apart(20_000)
       for other in others { other.addDependency(first) }
       engine.enqueue(others)
       _ = await clock.wait()
@@ -102,14 +90,12 @@ import Testing
   }
 
   @Test func `equal ones join one under way as fast as different ones begin to wait`() async throws {
-    try await withQueue({ $0.loops = .fixed(1) }) { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine(queue: { $0.loops = .fixed(1) }) { engine, origin in
       origin.hold("/equal")
       origin.hold("/other")
-      let engine = try NetworkEngine(to: origin, on: queue)
       engine.start("/equal")
       #expect(await origin.waitForRequests(1))
-      let clock = await LoopClock(queue)
+      let clock = await LoopClock(engine.configuration.queue)
       func work(_ make: (Int) -> NetworkOperation) async -> Duration {
         let operations = (0..<20_000).map(make)
         let start = clock.now
@@ -124,13 +110,11 @@ import Testing
   }
 
   @Test func `an answer that twenty thousand share does not hold the loop up`() async throws {
-    try await withQueue({ $0.loops = .fixed(1) }) { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine(queue: { $0.loops = .fixed(1) }) { engine, origin in
       origin.hold("/equal", .text("ok"))
-      let engine = try NetworkEngine(to: origin, on: queue)
       let leader = engine.start("/equal")
       #expect(await origin.waitForRequests(1))
-      let clock = await LoopClock(queue)
+      let clock = await LoopClock(engine.configuration.queue)
       let others = engine.start((0..<20_000).map { _ in engine.operation(path: "/equal") })
       await take(engine)
       try await expectShared(clock) {
@@ -142,11 +126,9 @@ import Testing
   }
 
   @Test func `waits for an origin are left as fast as waits for a place`() async throws {
-    try await withQueue({ $0.loops = .fixed(1) }) { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine(queue: { $0.loops = .fixed(1) }) { engine, origin in
       origin.hold("/held")
-      let engine = try NetworkEngine(to: origin, on: queue)
-      let clock = await LoopClock(queue)
+      let clock = await LoopClock(engine.configuration.queue)
       func workToCancel(awaitingOrigin: Bool, _ make: (Int) -> NetworkOperation) async -> Duration {
         let operations = engine.start((0..<10_000).map(make))
         if awaitingOrigin { await awaitsOrigin(operations[9_999]) } else { await take(engine) }
@@ -165,11 +147,11 @@ import Testing
 
   /// Idle origins are forgotten, which those that wait have nothing to do with.
   @Test func `many new origins do not hold the loop up, however many operations wait`() async throws {
-    try await withQueue({ $0.loops = .fixed(1) }) { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine(queue: { $0.loops = .fixed(1) }) { many, origin in
       origin.hold("/")
-      let (many, other) = (try NetworkEngine(to: origin, on: queue), try NetworkEngine(to: origin, on: queue))
-      let waiting = many.start(operations(60_000, of: many))
+      let queue = many.configuration.queue
+      let other = try NetworkEngine(to: origin, on: queue)
+      let waiting = many.start(many.apart(60_000))
       let clock = await LoopClock(queue)
       _ = await clock.wait()
       try await expectShared(clock) {

@@ -28,17 +28,14 @@ struct InformationalTests {
   @Test func `all that share the exchange by then are told, and none of a stored answer`() async throws {
     try await withCache { engine, origin, _ in
       // Given three equal requests that share an exchange
-      origin.hold("/a", Self.hints(then: "Cache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"))
+      origin.on("/a", Self.hints(then: "Cache-Control: max-age=60\r\nContent-Length: 2\r\n\r\nok"))
       origin.release("hints")
       let told = Journal<Int>()
       let operations = (0..<3).map { number in
         engine.operation(path: "/a").onInformational { if $0.status == 103 { told.add(number) } }
       }
       // When
-      for operation in operations { engine.enqueue(operation) }
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.release("/a")
+      await engine.share("/a", at: origin, operations)
       for operation in operations { #expect(await operation.end().text == "ok") }
       // Then
       #expect(origin.hits("/a") == 1)
@@ -62,7 +59,8 @@ struct InformationalTests {
     }
   }
 
-  private static func hints(then rest: String) -> Answer {
+  /// The answer behind two that come before it, and a gate.
+  static func hints(then rest: String) -> Answer {
     .raw([
       .text("HTTP/1.1 100 Continue\r\n\r\n"),
       .text("HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\nContent-Length: 7\r\n\r\n"),

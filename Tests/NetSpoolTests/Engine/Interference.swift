@@ -57,8 +57,7 @@ struct Interference: Sendable {
     switch action {
     case .cancelItself: subject.cancel()
     case .cancelOthers: if all { engine.cancelAll() } else { other.cancel() }
-    case .enqueue:
-      more.start(engine.operation(path: "/more"))
+    case .enqueue: more.start(engine.operation(path: "/more"))
     }
   }
 
@@ -67,12 +66,7 @@ struct Interference: Sendable {
     origin.on("/more", .text("more"))
     origin.on("/body", .pattern(80_000).slice(10_000))
     for path in ["/other", "/held"] { origin.hold(path, .text("held")) }
-    origin.on(
-      "/hints",
-      .raw([
-        .text("HTTP/1.1 103 Early Hints\r\n\r\n"), .gate("hints"),
-        .text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
-      ]))
+    origin.on("/hints", InformationalTests.hints(then: "Content-Length: 2\r\n\r\nok"))
     origin.on(
       "/trailers",
       .raw([

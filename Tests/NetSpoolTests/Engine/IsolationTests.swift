@@ -9,37 +9,26 @@ import Testing
 /// One engine in trouble, another on the same queue.
 @Suite(.measured) struct IsolationTests {
   /// Pipes that are full and that nobody reads.
-  private func withFullPipes(_ count: Int = 1, _ body: ([Int32]) async throws -> Void) async throws {
-    var pipes: [(read: Int32, write: Int32)] = []
-    defer {
-      for pipe in pipes {
-        close(pipe.read)
-        close(pipe.write)
-      }
-    }
+  private func withFullPipes(_ count: Int, _ body: ([Int32]) async throws -> Void) async throws {
+    let pipes = try (0..<count).map { _ in try RawPipe() }
     let page = [UInt8](repeating: 0, count: 4096)
-    for _ in 0..<count {
-      let pipe = try makePipe()
-      pipes.append(pipe)
-      _ = fcntl(pipe.write, F_SETFL, O_NONBLOCK)
-      while unsafe write(pipe.write, page, page.count) > 0 {}
+    for pipe in pipes {
+      _ = fcntl(pipe.writeEnd, F_SETFL, O_NONBLOCK)
+      while unsafe write(pipe.writeEnd, page, page.count) > 0 {}
     }
-    try await body(pipes.map(\.write))
+    try await body(pipes.map(\.writeEnd))
+    withExtendedLifetime(pipes) {}
   }
 
   /// Origins that take requests and never answer have all of the queue's places.
   @Test func `origins that are silent stop no other`() async throws {
-    try await withQueue({
-      $0.sizing = .fixed(16)
-      $0.maximumConcurrent = 32
-    }) { queue in
+    try await withQueue({ $0.maximumConcurrent = 32 }) { queue in
       let silent = try (0..<3).map { _ in try ScriptedOrigin() }
       var operations: [NetworkOperation] = []
       for origin in silent {
         origin.hold("/")
         let engine = try NetworkEngine(to: origin, on: queue)
-        operations += (0..<20).map { _ in engine.operation(path: "/").configure { $0.coalesces = false } }
-        engine.enqueue(operations.suffix(20))
+        operations += engine.start(engine.apart(20))
       }
       for origin in silent.prefix(2) { #expect(await origin.waitForWaiting("/", 16)) }
       try await expectAnswer(on: queue, within: .milliseconds(100))
@@ -51,15 +40,13 @@ import Testing
 
   /// Whoever asks for less does not wait for those who have asked for much before.
   @Test func `a cancelled operation does not wait for twenty thousand of another engine`() async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine { many, origin in
       origin.hold("/")
-      let many = try NetworkEngine(to: origin, on: queue)
+      let queue = many.configuration.queue
       let few = try NetworkEngine(to: origin, on: queue) { $0.delivery = .loopThread }
       let clock = await LoopClock(queue)
       let ended = Journal<Duration>()
-      let operations = (0..<20_000).map { _ in many.operation(path: "/").configure { $0.coalesces = false } }
-      many.enqueue(operations)
+      let operations = many.start(many.apart(20_000))
       let one = few.operation(path: "/").configure { $0.coalesces = false }
       one.onFinal { _ in ended.add(clock.now) }
       few.enqueue(one)
@@ -87,9 +74,7 @@ import Testing
       #expect(await few.get("/one").end().text == "ok")
       let clock = await LoopClock(queue)
       let ended = Journal<Duration>()
-      let operations = (0..<20_000).map { _ in
-        many.operation(path: "/many").configure { $0.coalesces = false }
-      }
+      let operations = many.apart(20_000, "/many")
       let one = few.operation(path: "/one")
       one.onFinal { _ in ended.add(clock.now) }
       // The loop has not begun with them.
@@ -108,16 +93,12 @@ import Testing
   /// One command that ends twenty thousand operations.
   @Test(arguments: ["cancel", "deadline", "shutDown"])
   func `many that end at once do not hold the loop up`(_ kind: String) async throws {
-    try await withQueue { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine { engine, origin in
       origin.hold("/")
-      let engine = try NetworkEngine(to: origin, on: queue)
-      let clock = await LoopClock(queue)
-      let operations = (0..<20_000).map { _ in
-        engine.operation(path: "/").configure {
-          $0.coalesces = false
-          if kind == "deadline" { $0.timeouts = .queueDeadline(.seconds(2)) }
-        }
+      let clock = await LoopClock(engine.configuration.queue)
+      let operations = engine.apart(20_000)
+      if kind == "deadline" {
+        for operation in operations { operation.timeouts = .queueDeadline(.seconds(2)) }
       }
       engine.enqueue(operations)
       // Behind all of them
@@ -137,22 +118,20 @@ import Testing
   /// A body that fits into a stream's buffer, so that its exchange ends, and one that does not.
   @Test(arguments: [10_000, 3 << 20])
   func `64 readers that do not read stop no other request`(_ bytes: Int) async throws {
-    try await withQueue({
-      $0.sizing = .fixed(64)
-      $0.maximumConcurrent = 64
-    }) { queue in
+    try await withEngine(queue: { ($0.sizing, $0.maximumConcurrent) = (.fixed(64), 64) }) { engine, origin in
       try await withFullPipes(64) { pipes in
-        let origin = try ScriptedOrigin()
         origin.on("/body", .pattern(bytes))
         origin.on("/small", .text("small"))
-        let engine = try NetworkEngine(to: origin, on: queue)
-        let stuck = pipes.enumerated().map { number, pipe in
-          engine.operation(path: "/body", parameters: ["n": "\(number)"])
-            .addDownloadStream(DescriptorDownloadStream(pipe))
-        }
-        for operation in stuck { engine.enqueue(operation) }
+        let whole = Counter()
+        let stuck = engine.start(
+          pipes.enumerated().map { number, pipe in
+            engine.operation(path: "/body", parameters: ["n": "\(number)"])
+              .addDownloadStream(DescriptorDownloadStream(pipe))
+              .onDownloadProgress { if $0.fraction == 1 { whole.add() } }
+          })
         #expect(await origin.waitForHits("/body", 64))
-        try await expectAnswer(on: queue)
+        if bytes == 10_000 { #expect(await until { whole.value >= 64 }, "exchanges that have ended") }
+        try await expectAnswer(on: engine.configuration.queue)
         // So does the engine itself, and no limit ends the readers.
         #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
         #expect(stuck.allSatisfy { $0.state == .executing })
@@ -166,25 +145,22 @@ import Testing
   func `an engine with its fill of such readers starts no more of them, and goes on with others`(
     _ bytes: Int
   ) async throws {
-    try await withQueue({ $0.sizing = .fixed(4) }) { queue in
+    try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
       let (count, streamsMax) = (40, 16)
-      var pipes: [(read: Int32, write: Int32)] = []
-      for _ in 0..<count { pipes.append(try makePipe()) }
-      queue.driver.eachLoop { $0.seats.rooms.streamsMax = streamsMax }
-      let origin = try ScriptedOrigin()
+      let pipes = try (0..<count).map { _ in try makePipe() }
+      engine.driver.eachLoop { $0.seats.rooms.streamsMax = streamsMax }
       // More than a pipe takes, so that none is done before it is read.
       let size = max(bytes, 100_000)
       origin.on("/body", .pattern(size))
       origin.on("/small", .text("small"))
-      let engine = try NetworkEngine(to: origin, on: queue)
-      let operations = pipes.enumerated().map { number, pipe in
-        engine.operation(path: "/body", parameters: ["n": "\(number)"])
-          .addDownloadStream(DescriptorDownloadStream(pipe.write))
-      }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = engine.start(
+        pipes.enumerated().map { number, pipe in
+          engine.operation(path: "/body", parameters: ["n": "\(number)"])
+            .addDownloadStream(DescriptorDownloadStream(pipe.write))
+        })
       #expect(await origin.waitForHits("/body", streamsMax))
       #expect(await engine.end(of: engine.operation(path: "/small")).text == "small")
-      try await expectAnswer(on: queue)
+      try await expectAnswer(on: engine.configuration.queue)
       #expect(origin.hits("/body") <= streamsMax + 4)
       let full = engine.budgets.streams
       #expect(full.held >= streamsMax && full.waiting > 0, "\(full)")
@@ -202,43 +178,21 @@ import Testing
     }
   }
 
-  @Test func `only a total that was asked for ends a reader that does not read`() async throws {
-    try await withEngine({ $0.delivery = .loopThread }) { engine, origin in
-      try await withFullPipes(2) { pipes in
-        origin.on("/body", .pattern(3 << 20))
-        let patient = engine.operation(path: "/body").addDownloadStream(DescriptorDownloadStream(pipes[0]))
-        let hasty = engine.operation(path: "/body", parameters: ["n": "1"])
-          .addDownloadStream(DescriptorDownloadStream(pipes[1]))
-        hasty.timeouts = .total(.milliseconds(300))
-        engine.enqueue(patient)
-        let ending = await engine.end(of: hasty)
-        #expect(ending.code == .timedOut && ending.reason == "total")
-        #expect(patient.state == .executing)
-        patient.cancel()
-        #expect(await patient.end().code == .cancelled)
-      }
-    }
-  }
-
   @Test func `a handler that blocks stops its own engine alone`() async throws {
-    try await withQueue({ $0.sizing = .fixed(64) }) { queue in
-      let origin = try ScriptedOrigin()
+    try await withEngine(queue: { $0.sizing = .fixed(64) }) { engine, origin in
       origin.on("/a", .text("ok"))
-      let engine = try NetworkEngine(to: origin, on: queue)
       let (gate, tally, count) = (Latch(), Tally(), 6_500)
       tally.start(engine.operation(path: "/a").onCompletion { _ in gate.block() })
-      for _ in 1..<count { tally.start(engine.operation(path: "/a").configure { $0.coalesces = false }) }
+      for operation in engine.apart(count - 1, "/a") { tally.start(operation) }
       // When as many answers wait for its closures as may.
-      #expect(await origin.waitForHits("/a", EngineRooms.undeliveredMax))
-      while engine.undelivered.load(ordering: .relaxed) < EngineRooms.undeliveredMax {
-        try await Task.sleep(for: .milliseconds(1))
-      }
+      let most = EngineRooms.undeliveredMax
+      #expect(await origin.waitForHits("/a", most))
+      #expect(await until { engine.undelivered.load(ordering: .relaxed) >= most })
       await engine.settle()
-      try await expectAnswer(on: queue)
+      try await expectAnswer(on: engine.configuration.queue)
       #expect(origin.hits("/a") < count)
       let full = engine.budgets.deliveries
-      #expect(
-        full.held >= EngineRooms.undeliveredMax && full.heldMax == EngineRooms.undeliveredMax, "\(full)")
+      #expect(full.held >= most && full.heldMax == most, "\(full)")
       #expect(full.waiting > 0 && full.longestWait > .zero, "\(full)")
       // Then the rest follows when it lets go.
       gate.open()
@@ -267,12 +221,8 @@ import Testing
       origin.enqueue(.status(503).header("Retry-After", "20"), for: "/a")
       origin.on("/b", .text("b"))
       #expect(await engine.end(of: engine.operation(path: "/a")).code == .status)
-      let waiting = (0..<3).map { _ in
-        engine.operation(path: "/b").configure {
-          $0.coalesces = false
-          $0.timeouts = .total(.milliseconds(400))
-        }
-      }
+      let waiting = engine.apart(3, "/b")
+      for operation in waiting { operation.timeouts = .total(.milliseconds(400)) }
       let limits = waiting.map { engine.enqueue($0, toEndWithin: .milliseconds(500)) }
       let queue = engine.configuration.queue
       // They may have ended before somebody has time to look.
@@ -302,9 +252,7 @@ import Testing
       #expect(await until { engine.configuration.queue.budgets.originPauses.waiting >= patient.count })
       // When others come that have little: one to the end of the line, one that is of another priority, one that joins
       let late = ["/late", "/urgent", "/patient0"].map { path in
-        let operation = engine.operation(path: path)
-        operation.timeouts = .total(.milliseconds(400))
-        return operation
+        engine.operation(path: path).configure { $0.timeouts = .total(.milliseconds(400)) }
       }
       late[1].priority = .urgent
       let limits = late.map { engine.enqueue($0, toEndWithin: .milliseconds(500)) }

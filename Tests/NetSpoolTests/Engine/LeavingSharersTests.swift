@@ -123,22 +123,22 @@ struct LeavingSharersTests {
 /// One row: three equal requests, one of which leaves.
 private struct Sharing {
   private let engine: NetworkEngine
-  private let origin = try? ScriptedOrigin()
+  private let origin: ScriptedOrigin
   private let folder: TestFolder
   private let witness = PatternStream()
 
   init(on queue: NetworkQueue, _ folder: TestFolder, spools: Bool) throws {
     self.folder = folder
-    engine = try NetworkEngine(to: #require(origin), on: queue)
-    guard spools else { return }
-    try engine.useCache(.patient(folder["cache"]))
+    origin = try ScriptedOrigin()
+    engine = try NetworkEngine(to: origin, on: queue)
+    if spools { try engine.useCache(.patient(folder["cache"])) }
   }
 
   func live(
     _ leaving: LeavingSharersTests.Leaving, _ place: LeavingSharersTests.Place,
     _ leaverKind: LeavingSharersTests.Kind, _ stayerKind: LeavingSharersTests.Kind, _ row: String
   ) async throws {
-    let (origin, held) = (try #require(origin), LeavingSharersTests.held)
+    let held = LeavingSharersTests.held
     let answer = Answer.pattern(LeavingSharersTests.count).header("Cache-Control", "max-age=100")
     origin.on("/a", answer.fault(.gate("middle"), at: .body(held)))
     let leaver = try Sharer(engine, leaverKind, folder["leaver"], leaving)
@@ -226,7 +226,8 @@ private struct Sharer {
     switch kind {
     case .file: operation.addDownloadStream(FileDownloadStream(path: fails ? path + "/none/a" : path))
     case .stream where leaving == .reader: operation.addDownloadStream(PatternStream(while: Flag()))
-    case .stream where fails: operation.addDownloadStream(FullStream())
+    case .stream where fails:
+      operation.addDownloadStream(ClosureDownloadStream { _ in throw PartFailure("full") })
     case .stream: operation.addDownloadStream(stream)
     case .descriptor: operation.addDownloadStream(DescriptorDownloadStream(device.number))
     case .memory: break
@@ -234,22 +235,13 @@ private struct Sharer {
   }
 
   func isWhole(_ ending: Ending) throws -> Bool {
-    let count = LeavingSharersTests.count
     switch kind {
-    case .file:
-      return try TestFiles.read(path) == LeavingSharersTests.body
-    case .stream: return stream.isWhole(count)
-    case .descriptor: return ending.response?.streams.map(\.bytes) == [Int64(count)]
-    case .memory:
-      return [UInt8](ending.response?.body ?? .empty) == LeavingSharersTests.body
+    case .file: try TestFiles.read(path) == LeavingSharersTests.body
+    case .stream: stream.isWhole(LeavingSharersTests.count)
+    case .descriptor: ending.response?.streams.map(\.bytes) == [Int64(LeavingSharersTests.count)]
+    case .memory: [UInt8](ending.response?.body ?? .empty) == LeavingSharersTests.body
     }
   }
-}
-
-private struct FullStream: DownloadStream {
-  func open(_ head: ResponseHead, bytesExpected: Int64?) {}
-  func write(_ bytes: RawSpan) throws -> WriteResult { throw PartFailure("full") }
-  func close(_ outcome: Result<Void, NetworkError>) {}
 }
 
 extension NetworkEngine {

@@ -7,8 +7,7 @@ import Testing
 /// Who keeps whom alive.
 struct LifeTests {
   @Test func `letting go of the engine and its queue cancels nothing`() async throws {
-    let origin = try ScriptedOrigin()
-    origin.on(prefix: "/", .text("ok"))
+    let origin = try ScriptedOrigin(answering: .text("ok"))
     origin.hold("/0")
     let tally = Tally()
     weak var engine: NetworkEngine?
@@ -29,52 +28,9 @@ struct LifeTests {
     #expect(await until { engine == nil })
   }
 
-  @Test func `the last reference to a caching engine may go on the loop, which does not wait for the disk`()
-    async throws
-  {
-    let folder = try TestFolder()
-    try await withQueue { queue in
-      let (last, core) = try await cachingEngine(on: queue, folder["cache"])
-      // The store's thread is at work, and will not be done before the gate opens.
-      let (begun, gate) = (Latch(), Latch())
-      let removal = Task.detached {
-        await blocking {
-          core.afterCommit {
-            begun.open()
-            gate.block()
-          }
-          core.flush()
-        }
-      }
-      await begun.opened()
-      let rescue = Task.detached {
-        try await Task.sleep(for: .seconds(60))
-        gate.open()
-      }
-      queue.driver.perform { _ in last.value = nil }
-      #expect(await queue.onLoop { _ in !gate.isOpen })
-      rescue.cancel()
-      gate.open()
-      await removal.value
-    }
-  }
-
-  /// With something stored; the only reference to it, and its store's inner part.
-  private func cachingEngine(
-    on queue: NetworkQueue, _ directory: String
-  ) async throws -> (Variable<NetworkEngine?>, CacheStoreCore) {
-    let engine = try NetworkEngine(on: queue)
-    try engine.useCache(.patient(directory))
-    let store = try #require(engine.cache?.store)
-    store.put(StoreKey([1]), namespace: "n", metadata: [], body: [1])
-    await blocking { store.flush() }
-    return (Variable(engine), store.core)
-  }
-
   @Test func `a queue's thread ends with the queue, and no descriptor or thread is left`() async throws {
     await #expect(processExitsWith: .success) {
-      let origin = try ScriptedOrigin()
-      origin.on("/a", .text("ok"))
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       func use() async throws {
         let engine = try NetworkEngine(to: origin, on: NetworkQueue())
         for _ in 0..<3 {
@@ -97,8 +53,7 @@ struct LifeTests {
   @Test func `a caching engine that is gone leaves no descriptor to a queue that goes on`() async throws {
     let folder = try TestFolder()
     await #expect(processExitsWith: .success) { [path = folder["cache"] as String] in
-      let origin = try ScriptedOrigin()
-      origin.on("/a", .text("ok").header("Cache-Control", "no-cache"))
+      let origin = try ScriptedOrigin(answering: .text("ok").header("Cache-Control", "no-cache"))
       let queue = try NetworkQueue()
       func use() async throws {
         let engine = try NetworkEngine(to: origin, on: queue)
@@ -116,8 +71,7 @@ struct LifeTests {
   @Test(arguments: [1, 4])
   func `several threads may close a queue at once, and each returns when it has ended`(loops: Int) async {
     await #expect(processExitsWith: .success) { [loops = loops as Int] in
-      let origin = try ScriptedOrigin()
-      origin.on("/a", .text("ok"))
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       for _ in 0..<20 {
         var settings = NetworkQueue.Configuration()
         settings.loops = .fixed(loops)

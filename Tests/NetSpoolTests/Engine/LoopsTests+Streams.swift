@@ -7,10 +7,9 @@ import Testing
 /// The room for streams is an engine's, whichever loops they are on.
 extension LoopsTests {
   @Test func `all room for an engine's streams is there at one origin`() async throws {
-    try await withLoops(4) { queue in
-      let origin = try ScriptedOrigin()
-      origin.on(prefix: "/", .pattern(4 << 20))
-      let engine = try NetworkEngine(configuration: Self.settings(queue))
+    try await withQueue({ $0.loops = .fixed(4) }) { queue in
+      let origin = try ScriptedOrigin(answering: .pattern(4 << 20))
+      let engine = try NetworkEngine(on: queue)
       let stopped = engine.start((0..<100).map { engine.stopped(url: origin.url("/\($0)")) })
       #expect(await until { engine.budgets.streams.held == stopped.count }, "\(engine.budgets.streams)")
       engine.cancelAll()
@@ -25,9 +24,8 @@ extension LoopsTests {
       for origin in [here, there] { origin.on(prefix: "/", .pattern(4 << 20)) }
       let stopped = engine.start((0..<4).map { engine.stopped(url: here.url("/\($0)")) })
       #expect(await until { engine.budgets.streams.held == 4 })
-      let next = engine.operation(url: there.url("/"))
-        .addDownloadStream(ClosureDownloadStream { _ in .accepted })
-      engine.enqueue(next)
+      let next = engine.start(
+        engine.operation(url: there.url("/")).addDownloadStream(ClosureDownloadStream { _ in .accepted }))
       #expect(await until { engine.budgets.streams.waiting == 1 })
       #expect(there.requestCount == 0)
       stopped[0].cancel()

@@ -17,7 +17,7 @@ struct LoopsTests {
 
   @Test func `what a queue was made with counts`() async throws {
     #expect((1...8).contains(NetworkQueue.Loops.automatic.count(descriptors: .max)))
-    try await withLoops(2) { queue in
+    try await withQueue({ $0.loops = .fixed(2) }) { queue in
       #expect(queue.driver.loops.count == 2 && queue.configuration.loops == .fixed(2))
       let error = #expect(throws: NetworkError.self) { try queue.configure { $0.loops = .fixed(3) } }
       #expect(error?.code == .invalidConfiguration && error?.reason == "loops")
@@ -30,8 +30,8 @@ struct LoopsTests {
   // MARK: Where origins are
 
   @Test func `an origin is always on the same loop, however it is spelled`() async throws {
-    try await withLoops(4) { queue in
-      let engine = try NetworkEngine(configuration: Self.settings(queue))
+    try await withQueue({ $0.loops = .fixed(4) }) { queue in
+      let engine = try NetworkEngine(on: queue)
       let spellings = [
         "http://a.example/", "HTTP://A.Example:80/x?y", "http://a.example:80#z", "http://a.example",
       ]
@@ -84,13 +84,12 @@ struct LoopsTests {
       there.on("/b", .text("once"))
       here.hold("/a")
       there.hold("/b")
-      let equal = (0..<4).map { _ in engine.operation(url: here.url("/a")) }
-      for operation in equal { engine.enqueue(operation) }
+      let equal = engine.start((0..<4).map { _ in engine.operation(url: here.url("/a")) })
       #expect(await here.waitForWaiting("/a", 1))
       here.release("/a")
       #expect(await there.waitForWaiting("/b", 1))
       // One that comes when it has gone on finds it.
-      let late = engine.start(url: here.url("/a"))
+      let late = engine.start(engine.operation(url: here.url("/a")))
       for _ in 1...3 { await engine.settle() }
       // One of those who only wait, and the one whose exchange it is.
       equal[1].cancel()
@@ -108,13 +107,13 @@ struct LoopsTests {
     try await withTwo { engine, here, there in
       here.on(prefix: "/a", .redirect(to: there.url("/b")))
       there.hold("/b", .text("there"))
-      let operation = engine.start(url: here.url("/a"))
+      let operation = engine.start(engine.operation(url: here.url("/a")))
       #expect(await there.waitForWaiting("/b", 1))
       operation.pause()
       await engine.settle()
       #expect(operation.state == .paused)
       operation.resume()
-      let other = engine.start(url: here.url("/a2"))
+      let other = engine.start(engine.operation(url: here.url("/a2")))
       #expect(await there.waitForWaiting("/b", 2))
       other.cancel()
       #expect(await other.end().code == .cancelled)
@@ -141,9 +140,7 @@ struct LoopsTests {
       there.fallback(.text("second"))
       here.hold("/1")
       let first = engine.operation(url: here.url("/1"))
-      let second = engine.operation(url: there.url("/2"))
-      second.addDependency(first)
-      engine.enqueue(second)
+      let second = engine.start(engine.operation(url: there.url("/2")).addDependency(first))
       engine.enqueue(first)
       #expect(await here.waitForWaiting("/1", 1))
       await engine.settle()
@@ -205,7 +202,7 @@ struct LoopsTests {
       _ = await engine.end(of: engine.operation(url: here.url("/1")))
       _ = await engine.end(of: engine.operation(url: there.url("/1")))
       queue.isSuspended = true
-      let held = [here, there].map { engine.start(url: $0.url("/2")) }
+      let held = [here, there].map { engine.start(engine.operation(url: $0.url("/2"))) }
       await engine.settle()
       #expect(here.hits("/2") + there.hits("/2") == 0 && queue.activity.queued == 2)
       queue.isSuspended = false
@@ -218,7 +215,7 @@ struct LoopsTests {
   /// Chains of redirects over many origins, and everybody interferes.
   @Test(arguments: 1...(LongRun.isOn ? 200 : 4))
   func `each has one ending, whatever happens on its way`(seed: Int) async throws {
-    try await withLoops(4, { $0.maximumConcurrent = 5 }) { queue in
+    try await withQueue({ ($0.loops, $0.maximumConcurrent) = (.fixed(4), 5) }) { queue in
       let origins = try (0..<30).map { _ in try ScriptedOrigin() }
       let urls = origins.map { $0.url("/to/") }
       let (underWay, most) = (Counter(), Counter())
@@ -231,7 +228,7 @@ struct LoopsTests {
           return .redirect(to: urls[next] + steps.joined(separator: "-"))
         }
       }
-      let engine = try NetworkEngine(configuration: Self.settings(queue))
+      let engine = try NetworkEngine(on: queue)
       var random = SplitMix64(seed: UInt64(seed))
       let tally = Tally()
       var operations: [NetworkOperation] = []
@@ -288,8 +285,8 @@ struct LoopsTests {
 
   @Test func `frozen requests keep their order, whatever their origins`() async throws {
     let folder = try TestFolder(in: TestFiles.fast)
-    try await withLoops(4) { queue in
-      let engine = try NetworkEngine(configuration: Self.settings(queue))
+    try await withQueue({ $0.loops = .fixed(4) }) { queue in
+      let engine = try NetworkEngine(on: queue)
       var freezing = FreezeConfiguration(directory: folder.path + "/frozen")
       freezing.maySend = { _ in false }
       try engine.useFreezing(freezing)
@@ -318,13 +315,11 @@ struct LoopsTests {
 
   @Test func `eight loops keep the connections of 512 requests in flight`() async throws {
     let count = LongRun.isOn ? 10_000 : 3_000
-    try await withLoops(8) {
-      $0.sizing = .fixed(32)
-      $0.maximumConcurrent = 512
-    } _: { queue in
-      let engine = try NetworkEngine(configuration: Self.settings(queue))
-      let origins = try (0..<16).map { _ in try ScriptedOrigin() }
-      for origin in origins { origin.fallback(.text("ok")) }
+    try await withQueue({
+      ($0.loops, $0.sizing, $0.maximumConcurrent) = (.fixed(8), .fixed(32), 512)
+    }) { queue in
+      let engine = try NetworkEngine(on: queue)
+      let origins = try (0..<16).map { _ in try ScriptedOrigin(answering: .text("ok")) }
       let tally = Tally()
       for number in 0..<count { tally.start(engine.operation(url: origins[number % 16].url("/\(number)"))) }
       await tally.wait(for: count)
@@ -336,32 +331,16 @@ struct LoopsTests {
 
   // MARK: Parts
 
-  static func settings(_ queue: NetworkQueue) -> NetworkEngine.Configuration {
-    var configuration = NetworkEngine.Configuration()
-    configuration.queue = queue
-    configuration.timeouts = .patient
-    configuration.redirects.resendsBodyAcrossOrigins = true
-    return configuration
-  }
-
-  func withLoops(
-    _ count: Int, _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
-    _ body: (NetworkQueue) async throws -> Void
-  ) async throws {
-    try await withQueue(
-      {
-        $0.loops = .fixed(count)
-        configure(&$0)
-      }, body)
-  }
-
   /// Two origins that are on different loops of one queue.
   func withTwo(
     _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
     _ body: (NetworkEngine, ScriptedOrigin, ScriptedOrigin) async throws -> Void
   ) async throws {
-    try await withLoops(2, configure) { queue in
-      let engine = try NetworkEngine(configuration: Self.settings(queue))
+    try await withQueue({
+      $0.loops = .fixed(2)
+      configure(&$0)
+    }) { queue in
+      let engine = try NetworkEngine(on: queue) { $0.redirects.resendsBodyAcrossOrigins = true }
       let here = try ScriptedOrigin()
       var there = try ScriptedOrigin()
       var others: [ScriptedOrigin] = []  // their ports are not to be given out again
@@ -372,13 +351,5 @@ struct LoopsTests {
       }
       try await body(engine, here, there)
     }
-  }
-}
-
-extension NetworkEngine {
-  fileprivate func start(url: String) -> NetworkOperation {
-    let operation = operation(url: url)
-    enqueue(operation)
-    return operation
   }
 }

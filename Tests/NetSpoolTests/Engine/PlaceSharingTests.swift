@@ -8,20 +8,15 @@ import Testing
 @Suite(.measured) struct PlaceSharingTests {
   /// Their answers have begun, so nobody may say that their origins are silent.
   @Test func `an engine that has none gets one though another's exchanges take for ever`() async throws {
-    try await withQueue {
-      $0.sizing = .fixed(64)
-      $0.maximumPerOrigin = 64
-      $0.maximumConcurrent = 8
-    } _: { queue in
-      let slow = try ScriptedOrigin()
+    try await withEngine(queue: {
+      ($0.sizing, $0.maximumPerOrigin, $0.maximumConcurrent) = (.fixed(64), 64, 8)
+    }) { many, slow in
       slow.fallback(.pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
-      let many = try NetworkEngine(to: slow, on: queue)
       let long = many.start((0..<40).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) })
       #expect(await slow.waitForHits("/long", 8))
-      let other = try ScriptedOrigin()
-      other.on("/", .text("ok"))
+      let other = try ScriptedOrigin(answering: .text("ok"))
       for _ in 0..<3 {
-        let engine = try NetworkEngine(to: other, on: queue) { $0.delivery = .loopThread }
+        let engine = try NetworkEngine(to: other, on: many.configuration.queue) { $0.delivery = .loopThread }
         for _ in 0..<2 { try await engine.expectStart("/", within: .milliseconds(100)) }
       }
       // The many have not got more by it
@@ -32,13 +27,11 @@ import Testing
   }
 
   @Test func `a full queue takes no turns for those behind their own engine`() async throws {
-    let origin = try ScriptedOrigin()
-    origin.hold("/", .text("ok"))
-    try await withQueue({ $0.maximumConcurrent = 1 }) { queue in
-      let engine = try NetworkEngine(to: origin, on: queue)
+    try await withEngine(queue: { $0.maximumConcurrent = 1 }) { engine, origin in
+      origin.hold("/", .text("ok"))
       let operations = engine.start((0..<2).map { engine.operation(path: "/", parameters: ["n": "\($0)"]) })
       #expect(await origin.waitForHits("/", 1))
-      #expect(await queue.onLoop { $0.seats.roomsWatch == nil })
+      #expect(await engine.configuration.queue.onLoop { $0.seats.roomsWatch == nil })
       origin.release("/")
       for operation in operations { #expect(await operation.end().text == "ok") }
     }

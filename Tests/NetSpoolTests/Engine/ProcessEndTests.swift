@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import NetSpoolTesting
 import Testing
@@ -38,8 +37,7 @@ import Testing
     await #expect(processExitsWith: .exitCode(7)) {
       for descriptor in Int32(0)...2 { close(descriptor) }
       _ = NetworkQueue.shared
-      let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       for _ in 0..<3 {
         let engine = try NetworkEngine(on: NetworkQueue())
         let answer = try engine.wait(for: engine.operation(url: origin.url("/")))
@@ -62,13 +60,9 @@ import Testing
 
   @Test func `a blocked closure holds no exit up`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      atexit {
-        let took = unsafe MonotonicClock.now - ExitTimes.began
-        // What waits for threads does so for a second
-        if took > (isSanitized ? 2_000_000 : 900_000) { _exit(9) }
-      }
-      let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
+      // What waits for threads does so for a second
+      ExitTime.limit(isSanitized ? 2_000_000 : 900_000)
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       let engine = try NetworkEngine(on: .shared) { $0.delivery = .loopThread }
       let isInside = Latch()
       let operation = engine.operation(url: origin.url("/"))
@@ -78,19 +72,15 @@ import Testing
       }
       engine.enqueue(operation)
       await isInside.opened()
-      // Registered last, so it runs first; the other one ran before all of ours were registered, so it runs last.
-      atexit { unsafe ExitTimes.began = MonotonicClock.now }
+      ExitTime.begin()
       exitMidway(7)
     }
   }
 
   @Test func `a thread that waits for the end of another holds no exit up`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      atexit {
-        let took = unsafe MonotonicClock.now - ExitTimes.began
-        // What waits for threads does so for a second
-        if took > (isSanitized ? 2_000_000 : 900_000) { _exit(9) }
-      }
+      // What waits for threads does so for a second
+      ExitTime.limit(isSanitized ? 2_000_000 : 900_000)
       let isJoining = Latch()
       let other = try SystemThread.start(name: "never ends") { SystemSemaphore().wait() }
       _ = try SystemThread.start(name: "joins") {
@@ -98,17 +88,14 @@ import Testing
         other.join()
       }
       await isJoining.opened()
-      atexit { unsafe ExitTimes.began = MonotonicClock.now }
+      ExitTime.begin()
       exitMidway(7)
     }
   }
 
   @Test func `a hung disk under the cache holds no exit up until it goes on`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      atexit {
-        let took = unsafe MonotonicClock.now - ExitTimes.began
-        if took > 30_000_000 { _exit(9) }
-      }
+      ExitTime.limit(30_000_000)
       try await withStoppableDisk { engine, origin, disk, other in
         origin.on("/a", .redirect(to: "/b"))
         _ = await engine.redirected(from: "/a", at: origin)
@@ -118,7 +105,7 @@ import Testing
         disk.stop()
         origin.release("/a")
         await disk.isMissed()
-        atexit { unsafe ExitTimes.began = MonotonicClock.now }
+        ExitTime.begin()
         exitMidway(7)
       }
     }
@@ -126,12 +113,9 @@ import Testing
 
   @Test func `a closure on the loop thread may exit`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       let engine = try NetworkEngine(on: .shared) { $0.delivery = .loopThread }
-      let operation = engine.operation(url: origin.url("/"))
-      operation.onCompletion { _ in exitMidway(7) }
-      engine.enqueue(operation)
+      engine.enqueue(engine.operation(url: origin.url("/")).onCompletion { _ in exitMidway(7) })
       sleep(20)
       exit(8)
     }
@@ -139,8 +123,7 @@ import Testing
 
   @Test func `a child of fork is told that it is one`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
+      let origin = try ScriptedOrigin(answering: .text("ok"))
       let engine = try NetworkEngine()
       let url = origin.url("/")
       let before = try engine.wait(for: engine.operation(url: url))
@@ -167,8 +150,7 @@ import Testing
   @Test(.notSanitized(.timeIsNoMeasure))
   func `a child of fork is told for queues and stores of its own as well, and ends at once`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      let (origin, folder) = (try ScriptedOrigin(), try TestFolder())
-      origin.fallback(.text("ok"))
+      let (origin, folder) = (try ScriptedOrigin(answering: .text("ok")), try TestFolder())
       let url = origin.url("/")
       let engine = try NetworkEngine()
       _ = try engine.wait(for: engine.operation(url: url))
@@ -208,9 +190,8 @@ import Testing
   @Test(.notSanitized(.timeIsNoMeasure))
   func `children of a busy parent are told so, too`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      let (origin, folder) = (try ScriptedOrigin(), try TestFolder())
+      let (origin, folder) = (try ScriptedOrigin(answering: .text("ok")), try TestFolder())
       origin.on("/held", .text("held").header("Cache-Control", "max-age=600"))
-      origin.fallback(.text("ok"))
       let engine = try NetworkEngine()
       try engine.useCache(.patient(folder.path))
       let urls = [origin.url("/held"), origin.url("/")]
@@ -248,7 +229,17 @@ import Testing
   }
 }
 
-/// When the exit began. Only the thread that exits looks.
-private enum ExitTimes {
-  nonisolated(unsafe) static var began: Microseconds = 0
+/// How long the exit takes. Only the thread that exits looks.
+private enum ExitTime {
+  nonisolated(unsafe) private static var began: Microseconds = 0
+  nonisolated(unsafe) private static var most: Microseconds = 0
+
+  /// Registered before all of ours, so it runs last.
+  static func limit(_ time: Microseconds) {
+    unsafe most = time
+    atexit { if unsafe MonotonicClock.now - ExitTime.began > ExitTime.most { _exit(9) } }
+  }
+
+  /// Registered last, so it runs first.
+  static func begin() { atexit { unsafe ExitTime.began = MonotonicClock.now } }
 }

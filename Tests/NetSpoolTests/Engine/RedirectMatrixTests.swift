@@ -37,8 +37,7 @@ struct RedirectMatrixTests {
       if cell.hasBody { operation.setBody(.bytes(Array("body".utf8), contentType: "text/x-test")) }
       let result = await wire.result(of: operation)
       guard let method = cell.next else {
-        guard case .failure(let error) = result else { throw PartFailure("it was followed") }
-        #expect(error.code == .redirectRefused && error.reason == "body" && wire.origin.requestCount == 1)
+        #expect(result.code == .redirectRefused && result.reason == "body" && wire.origin.requestCount == 1)
         return
       }
       let answer = try result.get()
@@ -80,10 +79,7 @@ struct RedirectMatrixTests {
       wire.origin.on("/\(hops)", .text("there"))
       let result = await wire.result(of: wire.operation("/0"))
       #expect(wire.origin.requestCount == limit + 1)
-      switch result {
-      case .success(let answer): #expect(hops <= limit && answer.text == "there")
-      case .failure(let error): #expect(hops > limit && error.code == .tooManyRedirects)
-      }
+      #expect(hops <= limit ? result.text == "there" : result.code == .tooManyRedirects)
     }
   }
 

@@ -9,8 +9,7 @@ struct RedirectSecretsTests {
   static let secret = "S3CR3T"
 
   @Test func `see nothing of the engine and of the URL`() async throws {
-    let other = try ScriptedOrigin()
-    other.fallback(.text("there"))
+    let other = try ScriptedOrigin(answering: .text("there"))
     try await withWire({ $0.headers = ["X-Api-Key": Self.secret] }) { wire in
       wire.origin.on("/a", .redirect(to: other.url("/b")))
       let url = "http://user:\(Self.secret)@127.0.0.1:\(wire.origin.port)/a"
@@ -23,8 +22,7 @@ struct RedirectSecretsTests {
   }
 
   @Test func `are what an error is about`() async throws {
-    let other = try ScriptedOrigin()
-    other.on("/b", .status(404))
+    let other = try ScriptedOrigin(answering: .status(404))
     try await withWire({ $0.retry = .none }) { wire in
       let goals = [other.url("/b"), "http://127.0.0.1:1/x", "http://no.such.invalid/x"]
       for (index, goal) in goals.enumerated() {

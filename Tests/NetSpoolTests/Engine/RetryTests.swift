@@ -139,12 +139,9 @@ struct RetryTests {
 
   @Test func `all who share an exchange share its attempts`() async throws {
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
-      origin.hold("/a", .status(503).header("Retry-After", "0"))
-      let operations = (0..<10).map { _ in engine.start("/a") }
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
       origin.enqueue(.status(503).header("Retry-After", "0"), .text("done"), for: "/a")
-      origin.release("/a")
+      let operations = (0..<10).map { _ in engine.operation(path: "/a") }
+      await engine.share("/a", at: origin, operations)
       for operation in operations {
         let end = await operation.end()
         #expect(end.text == "done", "\(end)")

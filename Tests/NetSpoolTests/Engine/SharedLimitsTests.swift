@@ -14,14 +14,11 @@ struct SharedLimitsTests {
     try await withEngine({ $0.limits.bodyBytesInMemoryMax = 1 << 20 }) { engine, origin in
       for (path, count) in [("/long", 3 << 20), ("/short", 1 << 19)] {
         let answer = Answer.pattern(count)
-        origin.hold(path, isAnnounced ? answer : answer.framed(.chunked(size: 65_536)))
+        origin.on(path, isAnnounced ? answer : answer.framed(.chunked(size: 65_536)))
         let stream = MemoryDownloadStream()
         let streamed = engine.operation(path: path).addDownloadStream(stream)
         let kept = engine.operation(path: path)
-        for operation in streamsFirst ? [streamed, kept] : [kept, streamed] { engine.enqueue(operation) }
-        await engine.settle()
-        #expect(await origin.waitForWaiting(path, 1))
-        origin.release(path)
+        await engine.share(path, at: origin, streamsFirst ? [streamed, kept] : [kept, streamed])
         let (first, second) = (await streamed.end(), await kept.end())
         #expect(first.response?.body.isEmpty == true && stream.isWhole && stream.bytes.count == count)
         if count > 1 << 20 {
@@ -38,9 +35,7 @@ struct SharedLimitsTests {
     try await withEngine({ $0.limits.bodyBytesInMemoryMax = 1 << 20 }) { engine, origin in
       let answer = Answer.pattern(3 << 20).framed(.chunked(size: 65_536))
       origin.on("/a", answer.fault(.gate("joined"), at: .body(1_000)))
-      let began = Latch()
-      let kept = engine.start(engine.operation(path: "/a").onDownloadProgress { _ in began.open() })
-      await began.opened()
+      let kept = await engine.underWay("/a")
       let stream = MemoryDownloadStream()
       let streamed = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       await engine.settle()
@@ -55,9 +50,8 @@ struct SharedLimitsTests {
   {
     try await withEngine({ $0.limits.bodyBytesStreamedMax = 1 << 20 }) { engine, origin in
       origin.hold("/a", .pattern(3 << 20))
-      let streamed = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
-      let kept = engine.operation(path: "/a")
-      for operation in [streamed, kept] { engine.enqueue(operation) }
+      let streamed = engine.start(engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream()))
+      let kept = engine.start("/a")
       #expect(await origin.waitForWaiting("/a", 2))
       origin.release("/a")
       #expect(await streamed.end().code == .bodyTooLarge)

@@ -83,24 +83,31 @@ struct ShutDownTests {
     }
   }
 
-  @Test func `operations that wait for another attempt, for others, or are paused, end as well`() async throws
+  @Test(arguments: [true, false])
+  func `operations end with their engine and with their queue, wherever they are`(closesQueue: Bool)
+    async throws
   {
     try await withEngine { engine, origin in
-      origin.on("/again", .status(503).header("Retry-After", "30"))
       origin.on("/long", .pattern(100_000).stallAfter(50_000))
-      let tally = Tally()
-      let (waits, paused) = (Latch(), Latch())
-      let again = engine.operation(path: "/again").configure { $0.retry = .standard }
-        .onStateChange { if $0 == .queued, origin.hits("/again") > 0 { waits.open() } }
+      origin.hold("/held")
+      let (tally, paused) = (Tally(), Latch())
+      // Given one that waits for another attempt, one for that, one that is paused, some that run and some that wait
+      let again = await engine.waitingAgain("/again", at: origin)
+      tally.watch(again)
       let blocked = engine.operation(path: "/blocked").addDependency(again)
       let long = engine.operation(path: "/long").onStateChange { if $0 == .paused { paused.open() } }
       long.onDownloadProgress { _ in long.pause() }
-      for operation in [again, blocked, long] { tally.start(operation) }
-      await waits.opened()
+      let held = (0..<50).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
+      for operation in [blocked, long] + held { tally.start(operation) }
       await paused.opened()
-      engine.shutDownAndWait(deadline: .seconds(0))
-      #expect(tally.count("engineClosed") == 3)
-      #expect(tally.isOneEach)
+      #expect(await origin.waitForHits("/held", 1))
+      if closesQueue {
+        #expect(engine.configuration.queue.driver.close() == 0)
+        await tally.wait(for: 53)
+      } else {
+        engine.shutDownAndWait(deadline: .seconds(0))
+      }
+      #expect(tally.count("engineClosed") == 53 && tally.isOneEach)
     }
   }
 
@@ -117,25 +124,6 @@ struct ShutDownTests {
       #expect(await origin.waitForWaiting("/held", 1))
       await blocking { engine.configuration.queue.close() }
       await done.opened()
-    }
-  }
-
-  @Test func `closing the queue ends everything, wherever it is`() async throws {
-    try await withEngine { engine, origin in
-      origin.on("/again", .status(503).header("Retry-After", "30"))
-      origin.hold("/held")
-      let tally = Tally()
-      let waits = Latch()
-      let again = engine.operation(path: "/again").configure { $0.retry = .standard }
-        .onStateChange { if $0 == .queued, origin.hits("/again") > 0 { waits.open() } }
-      let blocked = engine.operation(path: "/blocked").addDependency(again)
-      let held = (0..<50).map { engine.operation(path: "/held", parameters: ["n": "\($0)"]) }
-      for operation in [again, blocked] + held { tally.start(operation) }
-      await waits.opened()
-      #expect(engine.configuration.queue.driver.close() == 0)
-      await tally.wait(for: 52)
-      #expect(tally.count("engineClosed") == 52)
-      #expect(tally.isOneEach)
     }
   }
 

@@ -22,13 +22,9 @@ struct StoppingTests {
   @Test(arguments: [true, false])
   func `an operation that is paused behind another waits for both`(_ isResumedFirst: Bool) async throws {
     try await withEngine { engine, origin in
-      origin.on("/first", .text("first"))
       origin.on("/a", .text("a"))
-      origin.hold("/first")
-      let first = engine.operation(path: "/first")
-      let operation = engine.operation(path: "/a").addDependency(first)
-      engine.enqueue(first)
-      engine.enqueue(operation)
+      let first = await engine.held("/first", .text("first"), at: origin)
+      let operation = engine.start(engine.operation(path: "/a").addDependency(first))
       operation.pause()
       await engine.settle()
       #expect(operation.state == .paused)
@@ -45,18 +41,12 @@ struct StoppingTests {
   }
 
   @Test func `an operation that is paused between two attempts makes none`() async throws {
-    try await withEngine({ $0.retry = .standard }) { engine, origin in
-      origin.enqueue(.status(503).header("Retry-After", "30"), .text("done"))
-      let (states, isWaiting) = (Journal<NetworkOperation.State>(), Latch())
-      let operation = engine.operation(path: "/a").onStateChange { state in
-        states.add(state)
-        if states.entries == [.queued, .executing, .queued] { isWaiting.open() }
-      }
-      engine.enqueue(operation)
-      await isWaiting.opened()
+    try await withEngine { engine, origin in
+      let operation = await engine.waitingAgain("/a", at: origin)
+      origin.on("/a", .text("done"))
       operation.pause()
       await engine.settle()
-      #expect(operation.state == .paused)
+      #expect(operation.state == .paused && origin.hits("/a") == 1)
       operation.resume()
       #expect(await operation.end().text == "done")
     }

@@ -51,8 +51,7 @@ import Testing
 
   @Test(arguments: [true, false]) func `a name that is looked up counts`(isAnswered: Bool) async throws {
     try await withQueue { queue in
-      let origin = try ScriptedOrigin()
-      origin.on("/", isAnswered ? .text("ok") : .noAnswer)
+      let origin = try ScriptedOrigin(answering: isAnswered ? .text("ok") : .noAnswer)
       queue.driver.eachLoop {
         $0.names.resolver = NameResolver { _ in
           usleep(400_000)
@@ -74,25 +73,24 @@ import Testing
     }
   }
 
-  /// All of the body is there, but the last of it stays in the stream's buffer.
-  @Test(arguments: [false, true])
-  func `a total that was set ends an operation whose reader takes nothing`(isCached: Bool) async throws {
+  /// All of the body is there, but the last of it stays in the stream's buffer, or it is longer than that takes.
+  @Test(arguments: [(false, 200_000), (true, 200_000), (false, 3 << 20)])
+  func `a total that was set ends an operation whose reader takes nothing`(isCached: Bool, count: Int)
+    async throws
+  {
     try await withEngine({ $0.delivery = .loopThread }) { engine, origin in
-      origin.on("/a", Answer.bytes(BodyPattern.bytes(200_000)).header("Cache-Control", "max-age=60"))
+      origin.on("/a", Answer.pattern(count).header("Cache-Control", "max-age=60"))
       let folder = try TestFolder()
       if isCached {
         try engine.useCache(.patient(folder.path))
         #expect(await engine.get("/a").end().response?.status == 200)
       }
-      let pipe = try makePipe()
-      defer {
-        close(pipe.read)
-        close(pipe.write)
-      }
-      let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(pipe.write))
+      let pipe = try RawPipe()
+      let operation = engine.operation(path: "/a").addDownloadStream(DescriptorDownloadStream(pipe.writeEnd))
       operation.timeouts = .total(Self.limit)
       let ending = await engine.end(of: operation, within: Self.limit + .milliseconds(100))
       #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
+      withExtendedLifetime(pipe) {}
     }
   }
 
@@ -113,7 +111,7 @@ import Testing
     try await withEngine({ $0.timeouts = NetworkRequest.Timeouts() }) { engine, _ in
       let operation = engine.operation(path: "/a", method: .put)
       #expect(operation.timeLimits(operation.request).total == .seconds(60))
-      operation.setUploadStream(NoUpload())
+      operation.setUploadStream(ScriptedUpload([]))
       var request = operation.request
       try request.makeReady()
       #expect(operation.timeLimits(request).total == nil)
@@ -135,11 +133,4 @@ import Testing
       #expect(await first.end().text == "a")
     }
   }
-}
-
-private struct NoUpload: UploadStream {
-  var length: Int64? { nil }
-  func open() throws {}
-  func read(atMost count: Int) throws -> UploadChunk { .end }
-  func close() {}
 }

@@ -1,50 +1,43 @@
 import Testing
 
 @testable import NetSpool
+@testable import TestSupport
 
 struct WaitListTests {
-  private final class Log {
-    var numbers: [Int] = []
-    var failures = 0
-  }
-
-  private func make(_ count: Int, in list: WaitList, _ log: Log) -> [Wait] {
+  private func make(_ count: Int, in list: WaitList, _ log: Journal<String>) -> [Wait] {
     (0..<count).map { number in
-      Wait(.room, in: list) { failure in
-        log.numbers.append(number)
-        if failure != nil { log.failures += 1 }
-      }
+      Wait(.room, in: list) { log.add($0 == nil ? "\(number)" : "\(number) failed") }
     }
   }
 
   @Test func `waits go on in the order in which they came, and what was called off does not`() {
-    let (list, log) = (WaitList(), Log())
+    let (list, log) = (WaitList(), Journal<String>())
     let waits = make(6, in: list, log)
     // When the first, the last and one between are called off
     for number in [0, 3, 5] { waits[number].callOff() }
     #expect(list.count == 3)
     // Then the others go on
     for wait in list.take(atMost: 2) { wait.goOn() }
-    #expect(log.numbers == [1, 2] && list.count == 1)
+    #expect(log.entries == ["1", "2"] && list.count == 1)
     waits[4].goOn(NetworkError(.timedOut))
-    #expect(log.numbers == [1, 2, 4] && log.failures == 1 && list.isEmpty)
+    #expect(log.entries == ["1", "2", "4 failed"] && list.isEmpty)
     // And each does so once
     for wait in waits { wait.goOn() }
-    #expect(log.numbers == [1, 2, 4] && list.popFirst() == nil)
+    #expect(log.count == 3 && list.popFirst() == nil)
   }
 
   @Test func `what was taken and called off before its turn does not go on`() {
-    let (list, log) = (WaitList(), Log())
+    let (list, log) = (WaitList(), Journal<String>())
     let waits = make(3, in: list, log)
     let taken = list.take(atMost: 3)
     waits[1].callOff()
     for wait in taken { wait.goOn() }
-    #expect(log.numbers == [0, 2])
+    #expect(log.entries == ["0", "2"])
   }
 
   @Test func `a wait is counted while it waits, and as refused when it was called off for good`() {
     let counter = BudgetCounter()
-    let (list, log) = (WaitList(countedBy: counter), Log())
+    let (list, log) = (WaitList(countedBy: counter), Journal<String>())
     let waits = make(4, in: list, log)
     #expect(counter.report(heldMax: nil).waiting == 4)
     waits[0].callOff()

@@ -23,7 +23,9 @@ final class LoopFixture {
     if !messages.isEmpty { turns += 1 }
     seen += messages
     if isOver(seen) {
-      finish()
+      close?()
+      close = nil
+      loop.stop()
     } else if !mailbox.fallAsleep() {
       loop.markDirty()
     }
@@ -34,12 +36,6 @@ final class LoopFixture {
     let began = MonotonicClock.now
     while MonotonicClock.now < began + Turn.length + 2_000 {}
     return loop.didServeSocket(0, since: began)
-  }
-
-  private func finish() {
-    close?()
-    close = nil
-    loop.stop()
   }
 
   /// Runs until the condition holds after a turn, closes the test's handles and the loop's, and proves that

@@ -35,25 +35,20 @@ struct BasicTests {
     }
   }
 
-  @Test(.needsNginx, arguments: ["basic", "password"])
-  func `twenty first requests at once all get in`(_ kind: String) async throws {
+  @Test(
+    .needsNginx,
+    arguments: [
+      NetworkCredentials.basic(user: "user", password: "secret", preemptive: false),
+      .password(user: "user", password: "secret"),
+    ])
+  func `twenty first requests at once all get in`(_ credentials: NetworkCredentials) async throws {
     let server = try NginxServer.shared()
-    let credentials: NetworkCredentials =
-      kind == "basic"
-      ? .basic(user: "user", password: "secret", preemptive: false)
-      : .password(user: "user", password: "secret")
     try await withWire { wire in
-      let urls = (0..<20).map { server.url("/basic/hello.txt?\(kind)\($0)") }
-      let texts = await withTaskGroup(of: String?.self) { group in
-        for url in urls {
-          group.addTask {
-            let operation = wire.engine.operation(url: url).setCredentials(credentials)
-            return try? await wire.answer(operation).text
-          }
-        }
-        return await group.reduce(into: []) { $0.append($1) }
-      }
-      #expect(texts == Array(repeating: "hello\n", count: 20))
+      let operations = wire.engine.start(
+        (0..<20).map { number in
+          wire.engine.operation(url: server.url("/basic/hello.txt?\(number)")).setCredentials(credentials)
+        })
+      for operation in operations { #expect(await operation.end().text == "hello\n") }
     }
   }
 
@@ -68,21 +63,18 @@ struct BasicTests {
     }
   }
 
-  @Test(arguments: ["basic", "challenge", "bearer", "fields"])
-  func `a refused one is the end`(_ kind: String) async throws {
-    let credentials: NetworkCredentials =
-      switch kind {
-      case "basic": .basic(user: "user", password: "wrong")
-      case "challenge": .password(user: "user", password: "wrong")
-      case "bearer": .bearer("wrong")
-      default: .fields(["X-Api-Key": "wrong"])
-      }
+  @Test(
+    arguments: [
+      (.basic(user: "user", password: "wrong"), 1), (.password(user: "user", password: "wrong"), 2),
+      (.bearer("wrong"), 1), (.fields(["X-Api-Key": "wrong"]), 1),
+    ] as [(NetworkCredentials, Int)])
+  func `a refused one is the end`(_ credentials: NetworkCredentials, asked: Int) async throws {
     try await withEngine({ $0.credentials = credentials }) { engine, origin in
       Self.demand(Self.basic, "Basic realm=a", of: origin)
       let ending = await engine.get("/a").end()
       #expect(ending.code == .authenticationFailed && ending.error?.response?.text == "out", "\(ending)")
       #expect(ending.error?.response?.status == 401 && ending.error?.underlying == .http(401))
-      #expect(origin.requestCount == (kind == "challenge" ? 2 : 1))
+      #expect(origin.requestCount == asked)
     }
   }
 
@@ -126,8 +118,7 @@ struct BasicTests {
   }
 
   @Test func `goes to its own origin only`() async throws {
-    let other = try ScriptedOrigin()
-    other.fallback(.text("there"))
+    let other = try ScriptedOrigin(answering: .text("there"))
     try await withEngine({ $0.credentials = .bearer("token") }) { engine, origin in
       origin.fallback(.text("here"))
       _ = await engine.end(of: engine.operation(url: other.url("/a")))

@@ -21,11 +21,15 @@ struct NTLMTests {
     return value.hasPrefix("NTLM TlRMTVNTUAAD") ? 3 : 0
   }
 
-  static func script(_ origin: ScriptedOrigin, accepts: Bool = true, challenge: String = Self.challenge) {
+  private static let anna = NetworkCredentials.ntlm(user: "DOMAIN\\anna", password: "secret")
+
+  static func script(
+    _ origin: ScriptedOrigin, challenge: String = Self.challenge, welcome: Answer = .text("in")
+  ) {
     origin.fallback { request in
       switch step(request) {
       case 1: .text("who?", status: 401).header("WWW-Authenticate", "NTLM \(challenge)")
-      case 3 where accepts: .text("in")
+      case 3: welcome
       default: .text("out", status: 401).header("WWW-Authenticate", "NTLM")
       }
     }
@@ -33,9 +37,7 @@ struct NTLMTests {
 
   @Test(arguments: ["AAAA", "TlRMTVNTUAAC", "!!!"])
   func `a broken challenge is the end`(_ challenge: String) async throws {
-    try await withEngine {
-      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = Self.anna }) { engine, origin in
       Self.script(origin, challenge: challenge)
       let ending = await engine.get("/a").end()
       #expect(ending.code == .authenticationFailed && ending.error?.response?.status == 401, "\(ending)")
@@ -44,9 +46,7 @@ struct NTLMTests {
 
   @Test(arguments: [NetworkRequest.Method.get, .put])
   func `an origin that never challenges is not asked for ever`(_ method: NetworkRequest.Method) async throws {
-    try await withEngine {
-      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = Self.anna }) { engine, origin in
       origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "NTLM"))
       let operation = engine.operation(path: "/a", method: method)
       if method == .put { operation.setBody(.bytes(Array("body".utf8))) }
@@ -57,17 +57,9 @@ struct NTLMTests {
   }
 
   @Test func `no token goes to another origin`() async throws {
-    let other = try ScriptedOrigin()
-    other.fallback(.text("there"))
-    try await withEngine {
-      $0.credentials = .ntlm(user: "DOMAIN\\anna", password: "secret")
-    } _: { engine, origin in
-      let target = other.url("/b")
-      origin.fallback { request in
-        Self.step(request) == 3
-          ? .redirect(to: target)
-          : .text("who?", status: 401).header("WWW-Authenticate", "NTLM \(Self.challenge)")
-      }
+    let other = try ScriptedOrigin(answering: .text("there"))
+    try await withEngine({ $0.credentials = Self.anna }) { engine, origin in
+      Self.script(origin, welcome: .redirect(to: other.url("/b")))
       #expect(await engine.get("/a").end().text == "there")
     }
     #expect(other.requests.map { $0.header("Authorization") } == [nil])

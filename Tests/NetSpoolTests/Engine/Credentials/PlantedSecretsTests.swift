@@ -51,12 +51,9 @@ struct PlantedSecretsTests {
       NetworkRequest.Headers(dictionaryLiteral: ("X-Token", secret)).first { _ in true })
     let values: [Any] = [
       field, parameters, NetworkRequest.Body.form(parameters), NetworkRequest.Body.json(Array(secret.utf8)),
+      NetworkCredentials.clientCertificate(path: "/c.pem", key: "/k.pem", password: secret),
     ]
-    for value in values {
-      var dumped = ""
-      dump(value, to: &dumped)
-      #expect(!"\(value) \(String(reflecting: value)) \(dumped)".contains(secret))
-    }
+    for value in values { #expect(!Self.words(of: value).contains(secret)) }
     #expect("\(parameters)" == "tags=swift&token=•••" && "\(field)" == "X-Token: •••")
   }
 
@@ -68,18 +65,15 @@ struct PlantedSecretsTests {
       await withCheckedContinuation { continuation in
         engine.prefetch(
           [nobody.url("/a?token=\(secret)").replacing("://", with: "://anna:\(secret)@")],
-          each: { result in
-            var dumped = ""
-            dump(result, to: &dumped)
-            said.add("\(result) \(String(reflecting: result)) \(dumped)")
-          }, completion: { _ in continuation.resume() })
+          each: { said.add(Self.words(of: $0)) }, completion: { _ in continuation.resume() })
       }
     }
     #expect(said.entries.count == 1 && !said.entries[0].contains(secret), "\(said.entries)")
   }
 
   enum End: String, CaseIterable, Sendable {
-    case answer, cached, unauthorized, status, reset, garbage, redirect, refused, cancelled, sinkFailed
+    case answer, cached, unauthorized, challenged, status, reset, garbage, redirect, refused, cancelled
+    case sinkFailed
   }
 
   @Test(arguments: End.allCases) func `in what is said of an operation`(_ end: End) async throws {
@@ -95,16 +89,15 @@ struct PlantedSecretsTests {
       for number in 0..<Self.count {
         let url = end == .refused ? nobody.url("/a\(number)") : origin.url("/a\(number)")
         let operation = Self.operation(number, engine, url)
-        said.add(
-          "\(operation) \(operation.curlCommand) \(String(reflecting: operation)) \(Self.dumped(operation))")
-        said.add("\(operation.request) \(String(reflecting: operation.request))")
+        said.add("\(operation.curlCommand) \(Self.words(of: operation)) \(Self.words(of: operation.request))")
         if end == .cancelled { operation.cancel() }
         if end == .sinkFailed { operation.addDownloadStream(ClosureDownloadStream { _ in throw NoRoom() }) }
         switch await engine.end(of: operation) {
         case .success(let response):
-          said.add("\(response) \(String(reflecting: response)) \(Self.dumped(response))")
-          said.add("\(response.metrics) \(Self.dumped(response.streams))")
-        case .failure(let error): said.add(Self.everything(of: error))
+          said.add("\(Self.words(of: response)) \(response.metrics) \(Self.words(of: response.streams))")
+        case .failure(let error):
+          said.add("\(Self.words(of: error)) \(error.reason ?? "") \(error.url ?? "")")
+          if let response = error.response { said.add(Self.words(of: response)) }
         }
       }
     }
@@ -126,20 +119,17 @@ struct PlantedSecretsTests {
     case .cached: origin.fallback(Answer.text("in").header("Cache-Control", "max-age=100"))
     case .unauthorized:
       origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "Digest realm=a, nonce=b"))
+    case .challenged: origin.fallback(BasicTests.challenge)
     case .status: origin.fallback(.text("busy", status: 500))
     case .reset: origin.fallback(.pattern(100).resetAfter(50))
     case .garbage: origin.fallback(.raw("nonsense\r\n\r\n"))
-    case .redirect: origin.fallback { .redirect(to: "ftp://example.org\($0.target)") }
+    case .redirect: origin.fallback { .redirect(to: "ftp://u:\(Self.secret(0))@example.org\($0.target)") }
     }
   }
 
-  private static func everything(of error: NetworkError) -> String {
-    "\(error) \(String(reflecting: error)) \(error.reason ?? "") \(error.url ?? "") \(dumped(error))"
-      + (error.response.map { "\($0) \(dumped($0))" } ?? "")
-  }
-
-  private static func dumped(_ value: Any) -> String {
-    var text = ""
+  /// What a value says of itself.
+  private static func words(of value: Any) -> String {
+    var text = "\(value) \(String(reflecting: value)) "
     dump(value, to: &text)
     return text
   }
@@ -197,10 +187,10 @@ struct PlantedSecretsTests {
         user: "anna", password: secret)
       let engine = try NetworkEngine(host: "example.org", configuration: configuration)
       let operation = engine.operation(path: "/")
-      var text = "\(configuration) \(String(reflecting: configuration)) \(operation) \(operation.curlCommand)"
-      dump(configuration, to: &text)
-      dump(engine, to: &text)
-      dump(operation.request, to: &text)
+      let values: [Any] = [
+        configuration, configuration.headers, Self.credentials(number), engine, operation, operation.request,
+      ]
+      let text = operation.curlCommand + values.map(Self.words).joined()
       #expect(!text.contains(secret), "secret \(number)")
       #expect(operation.curlCommand(revealingSecrets: true).contains(secret), "secret \(number)")
     }
@@ -213,9 +203,7 @@ extension PlantedSecretsTests {
     configuration.headers = ["X-Acme": "SECRET", "X-Other": "open"]
     configuration.secretFields = ["x-acme"]
     let engine = try NetworkEngine(host: "example.org", configuration: configuration)
-    var text = "\(configuration) \(String(reflecting: configuration)) \(engine)"
-    dump(configuration, to: &text)
-    dump(engine, to: &text)
+    let text = Self.words(of: configuration) + Self.words(of: engine)
     #expect(!text.contains("SECRET") && text.contains("X-Other: open"))
   }
 }

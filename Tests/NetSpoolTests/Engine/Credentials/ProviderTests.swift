@@ -98,42 +98,42 @@ struct ProviderTests {
     }
   }
 
-  @Test func `an operation that is cancelled meanwhile is gone`() async throws {
+  /// A provider that has been asked, and answers when it is let go.
+  private struct Held {
     let asked = AsyncStream<Void>.makeStream()
     let go = AsyncStream<Void>.makeStream()
-    try await withEngine {
-      $0.credentials = .provider { _ in
+
+    var credentials: NetworkCredentials {
+      .provider { [asked, go] _ in
         asked.continuation.yield()
         for await _ in go.stream { break }
         return .bearer("t1")
       }
-    } _: { engine, origin in
+    }
+  }
+
+  @Test func `an operation that is cancelled meanwhile is gone`() async throws {
+    let held = Held()
+    try await withEngine({ $0.credentials = held.credentials }) { engine, origin in
       Self.demand({ "t1" }, of: origin)
       let (gone, stays) = (engine.start("/a"), engine.start("/b"))
-      for await _ in asked.stream { break }
+      for await _ in held.asked.stream { break }
       gone.cancel()
       #expect(await gone.end().code == .cancelled)
-      go.continuation.yield()
+      held.go.continuation.yield()
       #expect(await stays.end().text == "in")
     }
   }
 
   @Test func `ends with its engine`() async throws {
-    let asked = AsyncStream<Void>.makeStream()
-    let go = AsyncStream<Void>.makeStream()
+    let held = Held()
     var last: NetworkOperation?
-    try await withEngine {
-      $0.credentials = .provider { _ in
-        asked.continuation.yield()
-        for await _ in go.stream { break }
-        return .bearer("t1")
-      }
-    } _: { engine, origin in
+    try await withEngine({ $0.credentials = held.credentials }) { engine, origin in
       Self.demand({ "t1" }, of: origin)
       last = engine.start("/a")
-      for await _ in asked.stream { break }
+      for await _ in held.asked.stream { break }
     }
     #expect(await last?.end().code == .engineClosed)
-    go.continuation.yield()
+    held.go.continuation.yield()
   }
 }

@@ -21,14 +21,22 @@ final class FreezingFixture: Sendable {
     self.configuration = configuration
   }
 
+  /// An engine whose paths lead to the origin, and which freezes here.
+  func engine(
+    on queue: NetworkQueue, _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in }
+  ) throws -> NetworkEngine {
+    let engine = try NetworkEngine(to: origin, on: queue, configure)
+    try engine.useFreezing(configuration)
+    return engine
+  }
+
   /// One life of an engine on this store. The engine is shut down, and its queue proven to close empty.
   func live(
     _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
     sourceLocation: SourceLocation = #_sourceLocation, _ body: (NetworkEngine) async throws -> Void
   ) async throws {
     try await withQueue(sourceLocation: sourceLocation) { queue in
-      let engine = try NetworkEngine(to: origin, on: queue, configure)
-      try engine.useFreezing(configuration)
+      let engine = try self.engine(on: queue, configure)
       try await body(engine)
       await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
     }

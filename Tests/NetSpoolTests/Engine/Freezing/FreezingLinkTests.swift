@@ -14,12 +14,10 @@ struct FreezingLinkTests {
       let neighbour = try Neighbour()
       let folder = try TestFolder(in: TestFiles.fast)
       try await withQueue { queue in
-        var configuration = NetworkEngine.Configuration()
-        configuration.scheme = .http
-        configuration.port = Int(Neighbour.port)
-        configuration.queue = queue
-        configuration.timeouts.connect = .seconds(2)
-        let engine = try NetworkEngine(host: Neighbour.address, configuration: configuration)
+        let engine = try NetworkEngine(host: Neighbour.address, on: queue) {
+          ($0.scheme, $0.port, $0.timeouts) = (.http, Int(Neighbour.port), .init())
+          $0.timeouts.connect = .seconds(2)
+        }
         try engine.useFreezing(FreezeConfiguration(directory: folder.path + "/frozen"))
         try await body(engine, neighbour)
         await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }

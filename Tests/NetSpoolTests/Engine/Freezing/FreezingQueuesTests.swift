@@ -10,19 +10,13 @@ struct FreezingQueuesTests {
 
   init() throws { fixture = try FreezingFixture() }
 
-  private func makeEngine(_ fixture: FreezingFixture, on queue: NetworkQueue) throws -> NetworkEngine {
-    let engine = try NetworkEngine(to: fixture.origin, on: queue)
-    try engine.useFreezing(fixture.configuration)
-    return engine
-  }
-
   @Test func `another queue goes on when the first one ends`() async throws {
     fixture.origin.on(prefix: "/", .text("taken"))
     fixture.origin.stop()
     let first = try NetworkQueue()
-    let firstEngine = try makeEngine(fixture, on: first)
+    let firstEngine = try fixture.engine(on: first)
     try await withQueue { second in
-      let engine = try makeEngine(fixture, on: second)
+      let engine = try fixture.engine(on: second)
       let before = engine.letter("/before")
       _ = await engine.freeze(before)
       let left = firstEngine.letter("/left")
@@ -47,7 +41,7 @@ struct FreezingQueuesTests {
     fixture.origin.hold("/letters", .text("taken"))
     try await withQueue { first in
       try await withQueue { second in
-        let (leaving, staying) = (try makeEngine(fixture, on: first), try makeEngine(fixture, on: second))
+        let (leaving, staying) = (try fixture.engine(on: first), try fixture.engine(on: second))
         let sent = staying.letter("/letters")
         _ = await staying.freeze(sent)
         #expect(await fixture.origin.waitForHits("/letters", 1))
@@ -64,12 +58,12 @@ struct FreezingQueuesTests {
   @Test func `what is on its way when its queue ends is sent again by the next`() async throws {
     fixture.origin.hold("/letters", .text("taken"))
     let first = try NetworkQueue()
-    let firstEngine = try makeEngine(fixture, on: first)
+    let firstEngine = try fixture.engine(on: first)
     let operation = firstEngine.letter("/letters")
     let ticket = await firstEngine.freeze(operation)
     #expect(await fixture.origin.waitForHits("/letters", 1))
     try await withQueue { second in
-      let engine = try makeEngine(fixture, on: second)
+      let engine = try fixture.engine(on: second)
       await blocking { #expect(first.driver.close() == 0) }
       #expect(operation.state == .frozen)
       fixture.origin.release("/letters")
@@ -85,7 +79,7 @@ struct FreezingQueuesTests {
     var operations: [NetworkOperation] = []
     for round in 0..<10 {
       let queue = try NetworkQueue()
-      let engine = try makeEngine(fixture, on: queue)
+      let engine = try fixture.engine(on: queue)
       for _ in 0..<20 { operations.append(engine.start(engine.letter("/letters"))) }
       if round % 2 == 0 { await blocking { engine.shutDownAndWait(deadline: .milliseconds(round)) } }
       await blocking { #expect(queue.driver.close() == 0) }
@@ -103,7 +97,7 @@ struct FreezingQueuesTests {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     let queue = try NetworkQueue()
     func live() async throws {
-      let engine = try makeEngine(fixture, on: queue)
+      let engine = try fixture.engine(on: queue)
       _ = await engine.freeze(engine.letter("/letters"))
       await blocking { engine.shutDownAndWait(deadline: deadline) }
       // Closed when the shutdown is over: another process may have it
@@ -119,9 +113,8 @@ struct FreezingQueuesTests {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await withQueue { queue in
       for _ in 0..<40 {
-        let (leaving, coming) = (
-          try makeEngine(fixture, on: queue), try NetworkEngine(to: fixture.origin, on: queue)
-        )
+        let leaving = try fixture.engine(on: queue)
+        let coming = try NetworkEngine(to: fixture.origin, on: queue)
         async let left: Void = blocking { leaving.shutDownAndWait(deadline: .zero) }
         async let came: Void = blocking {
           #expect(throws: Never.self) { try coming.useFreezing(fixture.configuration) }
@@ -140,18 +133,14 @@ struct FreezingQueuesTests {
 
   @Test func `a request that was redirected before the shutdown has been sent`() async throws {
     let fixture = try FreezingFixture { $0.idempotencyKeyField = nil }
-    let second = try ScriptedOrigin()
-    second.on(prefix: "/", .text("there"))
+    let second = try ScriptedOrigin(answering: .text("there"))
     second.hold("/held")
     fixture.origin.on("/letters", .redirect(to: second.url("/letters"), status: 307))
     var settings = NetworkQueue.Configuration()
     settings.maximumPerOrigin = 1
     settings.loops = .fixed(1)
     let queue = try NetworkQueue(configuration: settings)
-    let engine = try NetworkEngine(to: fixture.origin, on: queue) {
-      $0.redirects.resendsBodyAcrossOrigins = true
-    }
-    try engine.useFreezing(fixture.configuration)
+    let engine = try fixture.engine(on: queue) { $0.redirects.resendsBodyAcrossOrigins = true }
     // Given a request that waits for its turn at the origin to which it was redirected
     engine.enqueue(engine.operation(url: second.url("/held")))
     #expect(await second.waitForWaiting("/held", 1))

@@ -28,18 +28,6 @@ struct FreezingTests {
     }
   }
 
-  @Test func `waits for a dead server`() async throws {
-    fixture.origin.stop()
-    try await fixture.live { engine in
-      let operation = engine.letter("/letters")
-      let ticket = await engine.freeze(operation)
-      #expect(engine.frozenOperations.map(\.id) == [ticket.id])
-      try fixture.origin.start()
-      #expect(await operation.end().text == "taken")
-      #expect(engine.frozenOperations.isEmpty)
-    }
-  }
-
   /// What looks whether it is up must have the certificate: under TLS 1.2 the handshake fails without.
   @Test(.needsNginx, arguments: ["TLSv1.2", "TLSv1.3"])
   func `waits for a dead server that wants a certificate`(version: String) async throws {
@@ -66,30 +54,19 @@ struct FreezingTests {
     }
   }
 
-  @Test func `a ticket tells its outcome`() async throws {
-    fixture.origin.stop()
-    try await fixture.live { engine in
-      let ticket = await engine.freeze(engine.letter("/letters"))
-      async let outcome = ticket.outcome
-      try fixture.origin.start()
-      #expect(await outcome.text == "taken")
-      #expect(await ticket.outcome.text == "taken" && "\(ticket)" == "#\(ticket.id) frozen")
-    }
-  }
-
   @Test func `a wait for an outcome may be left, and the request goes on`() async throws {
     fixture.origin.stop()
     try await fixture.live { engine in
       let ticket = await engine.freeze(engine.letter("/letters"))
       let impatient = Task { await ticket.outcome }
       impatient.cancel()
-      guard case .failure(let error) = await impatient.value else {
-        Issue.record("nobody has taken it")
-        return
-      }
-      #expect(error.code == .cancelled && error.reason == "frozen")
+      let left = await impatient.value
+      #expect(left.code == .cancelled && left.reason == "frozen")
+      // Others wait, and ask when it is known
+      async let outcome = ticket.outcome
       try fixture.origin.start()
-      #expect(await ticket.outcome.text == "taken")
+      #expect(await outcome.text == "taken")
+      #expect(await ticket.outcome.text == "taken" && "\(ticket)" == "#\(ticket.id) frozen")
     }
   }
 
@@ -132,7 +109,8 @@ struct FreezingTests {
     try fixture.origin.start()
     try await fixture.live { engine in
       #expect(await fixture.origin.waitForRequests(1))
-      await engine.waitUntilNothingIsFrozen()
+      // Until the store has recorded the outcome
+      while !engine.frozenOperations.isEmpty { await engine.settle() }
     }
     try await fixture.live { engine in
       let taken = try await engine.thawed()
@@ -142,18 +120,8 @@ struct FreezingTests {
     #expect(fixture.origin.requestCount == 1)
   }
 
-  @Test func `is sent again after an answer that may pass`() async throws {
+  @Test func `is sent again after an answer that may pass, and each attempt is told`() async throws {
     fixture.origin.enqueue(.status(503), .status(500), .status(429), .text("taken"), for: "/letters")
-    try await fixture.live { engine in
-      #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
-      #expect(fixture.origin.requestCount == 4)
-      #expect(Set(fixture.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
-      #expect(Set(fixture.origin.requests.map(\.body)).count == 1)
-    }
-  }
-
-  @Test func `each attempt that failed is told`() async throws {
-    fixture.origin.enqueue(.status(503), .status(500), .text("taken"), for: "/letters")
     try await fixture.live { engine in
       let told = Journal<String>()
       let operation = engine.letter("/letters").onAttempt { attempts, error in
@@ -161,7 +129,10 @@ struct FreezingTests {
         told.add("\(attempts) \(error.code) \(error.reason ?? "") \(error.attempts) \(status)")
       }
       #expect(await engine.end(of: operation).text == "taken")
-      #expect(told.entries == ["1 status 503 1 503", "2 status 500 2 500"])
+      #expect(told.entries == ["1 status 503 1 503", "2 status 500 2 500", "3 status 429 3 429"])
+      #expect(fixture.origin.requestCount == 4)
+      #expect(Set(fixture.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
+      #expect(Set(fixture.origin.requests.map(\.body)).count == 1)
     }
   }
 
@@ -195,12 +166,8 @@ struct FreezingTests {
       #expect(letter.operation?.lastStatus == 422)
       // The origin was mended
       fixture.origin.on("/letters", .text("taken"))
-      let outcome = try await withCheckedThrowingContinuation { continuation in
-        do {
-          try engine.onThawed { continuation.resume(returning: $0) }
-          try engine.revive(id: ticket.id)
-        } catch { continuation.resume(throwing: error) }
-      }
+      try engine.revive(id: ticket.id)
+      let outcome = try await engine.thawed()
       #expect((try? outcome.result.get())?.text == "taken")
       #expect(outcome.idempotencyKey == ticket.idempotencyKey)
       #expect(engine.deadLetters.isEmpty)
@@ -296,7 +263,8 @@ struct FreezingTests {
     try await fixture.live { engine in
       let queue = engine.configuration.queue
       let operation = engine.letter("/letters")
-      _ = await engine.freeze(operation)
+      let ticket = await engine.freeze(operation)
+      #expect(engine.frozenOperations.map(\.id) == [ticket.id])
       // Before it has been tried for the first time nothing runs either.
       #expect(await until { engine.frozenOperations.first?.lastError != nil })
       #expect(await blocking { queue.drainAndWait(deadline: .patience) })
@@ -305,7 +273,7 @@ struct FreezingTests {
       try fixture.origin.start()
       #expect(await operation.end().text == "taken")
       #expect(await blocking { queue.drainAndWait(deadline: .patience) })
-      #expect(queue.activity.frozen == 0)
+      #expect(queue.activity.frozen == 0 && engine.frozenOperations.isEmpty)
     }
   }
 
@@ -325,28 +293,16 @@ struct FreezingTests {
   @Test func `a task that awaits it hears of the shutdown`() async throws {
     fixture.origin.stop()
     try await withQueue { queue in
-      let engine = try NetworkEngine(to: fixture.origin, on: queue)
-      try engine.useFreezing(fixture.configuration)
+      let engine = try fixture.engine(on: queue)
       let operation = engine.letter("/letters")
       let isFrozen = Latch()
       operation.onFrozen { _ in isFrozen.open() }
-      async let result: Ending = { () async -> Ending in
-        do { return .success(try await engine.response(for: operation)) } catch let error as NetworkError {
-          return .failure(error)
-        } catch { return .failure(NetworkError(code: .cancelled, reason: "\(error)")) }
-      }()
+      let response = Task { try await engine.response(for: operation) }
       await isFrozen.opened()
       await blocking { engine.shutDownAndWait(deadline: .seconds(1)) }
-      let error = await result.error
+      let error = await #expect(throws: NetworkError.self) { try await response.value }
       #expect(error?.code == .engineClosed && error?.reason == "frozen")
       #expect(operation.state == .frozen)
     }
-  }
-}
-
-extension NetworkEngine {
-  /// Until the store has recorded the outcome of all.
-  fileprivate func waitUntilNothingIsFrozen() async {
-    while !frozenOperations.isEmpty { await settle() }
   }
 }

@@ -33,7 +33,6 @@ struct FreezingThreadsTests {
   @Test func `a frozen POST changes threads four times from its loop to its handler there`() async throws {
     let (trail, isUnderWay, isOver) = (Trail(), Latch(), Latch())
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     let store = try fixture.open { settings in
       let now = settings.now
       settings.store.onDisk = { trail.mark() }
@@ -73,70 +72,48 @@ struct FreezingThreadsTests {
 
   // MARK: A disk that hangs
 
-  @Test func `an engine shuts down in time while the disk hangs`() async throws {
+  @Test(arguments: [true, false])
+  func `an engine shuts down and a queue closes in time while the disk hangs`(closes: Bool) async throws {
     let (fixture, disk) = (try FreezingFixture(), StoppedDisk())
     let store = try fixture.open { $0.store.onDisk = { disk.pass() } }
-    fixture.origin.stop()
+    if closes { fixture.origin.hold("/letters") } else { fixture.origin.stop() }
     try await withQueue { queue in
-      let engine = try NetworkEngine(to: fixture.origin, on: queue)
-      try engine.useFreezing(fixture.configuration)
+      let engine = try fixture.engine(on: queue)
       // It is the last that uses the store, which closes with it.
       store.leave()
       let kept = engine.letter("/letters")
-      _ = await engine.freeze(kept)
+      let ticket = await engine.freeze(kept)
       // Given a request that is being written
       disk.stop()
-      let asked = engine.letter("/letters")
-      engine.enqueue(asked)
+      let asked = engine.start(engine.letter("/letters"))
       await disk.isMissed()
-      // When the engine is shut down
-      await blocking { engine.shutDownAndWait(deadline: .zero) }
-      // Then it waits for no disk: one is kept for certain, and the other perhaps
+      // Others of the queue go on, and so does a thread that looks at what is frozen, or decides about it
+      let elsewhere = try ScriptedOrigin(answering: .text("other"))
+      let other = try NetworkEngine(to: elsewhere, on: queue) { $0.delivery = .loopThread }
+      try await goesOn(other, beside: disk)
+      await blocking {
+        #expect(engine.frozenOperations.map(\.id) == [ticket.id])
+        if closes {
+          #expect(engine.cancelFrozen(id: ticket.id))
+          #expect(engine.deadLetters.isEmpty)
+          #expect(queue.driver.close() == 0)
+        } else {
+          engine.shutDownAndWait(deadline: .zero)
+        }
+      }
+      // Then it waits for no disk: what was written is kept for certain, and the other perhaps
       #expect(disk.isStopped)
       #expect(kept.state == .frozen)
       let error = await asked.end().error
       #expect(error?.code == .engineClosed && error?.sendState == .maybeProcessed)
+      fixture.origin.stop()
       disk.goOn()
     }
-    try await fixture.expectKept(2)
-  }
-
-  @Test func `a queue closes in time while the disk hangs`() async throws {
-    let (fixture, disk) = (try FreezingFixture(), StoppedDisk())
-    let store = try fixture.open { $0.store.onDisk = { disk.pass() } }
-    fixture.origin.on("/other", .text("other"))
-    fixture.origin.hold("/letters")
-    let queue = try NetworkQueue()
-    let engine = try NetworkEngine(to: fixture.origin, on: queue)
-    try engine.useFreezing(fixture.configuration)
-    store.leave()
-    let kept = engine.letter("/letters")
-    let ticket = await engine.freeze(kept)
-    disk.stop()
-    let asked = engine.letter("/letters")
-    engine.enqueue(asked)
-    await disk.isMissed()
-    // Others of the queue go on, and so does a thread that looks at what is frozen, or decides about it
-    let other = try NetworkEngine(to: fixture.origin, on: queue) { $0.delivery = .loopThread }
-    try await goesOn(other, beside: disk)
-    await blocking {
-      #expect(engine.frozenOperations.map(\.id) == [ticket.id])
-      #expect(engine.cancelFrozen(id: ticket.id))
-      #expect(engine.deadLetters.isEmpty)
-      #expect(queue.driver.close() == 0)
-    }
-    #expect(disk.isStopped)
-    #expect(kept.state == .frozen)
-    let error = await asked.end().error
-    #expect(error?.code == .engineClosed && error?.sendState == .maybeProcessed)
-    fixture.origin.stop()
-    disk.goOn()
-    try await fixture.expectKept(1)
+    try await fixture.expectKept(closes ? 1 : 2)
   }
 
   @Test func `nothing is still while a request is on its way`() async throws {
     let fixture = try FreezingFixture()
-    fixture.origin.on("/letters", .text("taken"))
     fixture.origin.hold("/letters")
     try await fixture.live { engine in
       let sent = engine.letter("/letters")

@@ -56,8 +56,7 @@ struct AllowedInterfacesTests {
 
   @Test func `this machine is reached always`() async throws {
     try await withTwo { limited, _, _ in
-      let origin = try ScriptedOrigin()
-      origin.on("/", .text("here"))
+      let origin = try ScriptedOrigin(answering: .text("here"))
       #expect(await limited.end(of: limited.operation(url: origin.url("/"))).text == "here")
     }
   }

@@ -64,19 +64,6 @@ struct OriginReachabilityTests {
     }
   }
 
-  @Test func `an answer of an operation counts as well`() async throws {
-    try await withEngine { engine, origin in
-      origin.stop()
-      let log = ReachabilityLog(of: engine)
-      #expect(await engine.get("/").end().code == .connectFailed)
-      await log.becomes(.originDown)
-      try origin.start()
-      origin.on("/", .text("ok"))
-      #expect(await engine.get("/").end().text == "ok")
-      await log.becomes(.reachable)
-    }
-  }
-
   @Test(arguments: [502, 503, 504])
   func `an origin that answers for another is degraded`(status: Int) async throws {
     try await withEngine { engine, origin in

@@ -12,11 +12,8 @@ struct OriginWaitTests {
       origin.stop()
       let operation = engine.start(engine.operation(path: "a").configure { $0.waitsForOrigin = true })
       #expect(await engine.get("/b").end().code == .connectFailed)
-      while true {
-        let snapshot = await engine.configuration.queue.snapshot
-        if snapshot.origins.first?.health == .originDown { break }
-        await engine.settle()
-      }
+      let queue = engine.configuration.queue
+      #expect(await until { await queue.snapshot.origins.first?.health == .originDown })
       #expect(operation.state == .queued)
       try origin.start()
       #expect(await operation.end().text == "hello")
@@ -55,8 +52,7 @@ struct OriginWaitTests {
       #expect(await queue.snapshot.origins.isEmpty)
       origin.hold("/held")
       origin.fallback(.text("hello"))
-      let operations = (0..<20).map { _ in engine.operation(path: "held").configure { $0.coalesces = false } }
-      for operation in operations { engine.enqueue(operation) }
+      let operations = engine.start(engine.apart(20, "held"))
       #expect(await origin.waitForWaiting("/held", 16))
       let busy = try #require(await queue.snapshot.origins.first)
       #expect(busy.origin == "http://127.0.0.1:\(origin.port)" && busy.width == 16)
