@@ -26,20 +26,20 @@ func head(_ status: Int = 200, _ lines: [String]) -> ResponseHead {
 
 /// What is stored of an answer that came at `receipt`, in no time.
 func stored(
-  _ lines: [String], status: Int = 200, request: [String] = [], method: Method = .get,
-  policy: CachePolicy = .automatic, delay: Int64 = 0, isComplete: Bool = true, rules: CacheRules = .standard
+  _ lines: [String], status: Int = 200, request: [String] = [], policy: CachePolicy = .automatic,
+  delay: Int64 = 0, rules: CacheRules = .standard
 ) -> StoredResponse? {
   let requestFields = fields(request)
   return StoreDecision.entry(
     StoreDecision.Exchange(
-      request: CacheRequest(method: method, headers: requestFields, policy: policy),
+      request: CacheRequest(headers: requestFields, policy: policy),
       requestHeaders: requestFields, head: head(status, lines), requestedAt: receipt - delay,
-      receivedAt: receipt, isComplete: isComplete), rules: rules)
+      receivedAt: receipt, isComplete: true), rules: rules)
 }
 
 func request(
-  _ lines: [String] = [], method: Method = .get, policy: CachePolicy = .automatic, lifetime: Double? = nil
-) -> CacheRequest { CacheRequest(method: method, headers: fields(lines), policy: policy, lifetime: lifetime) }
+  _ lines: [String] = [], policy: CachePolicy = .automatic, lifetime: Double? = nil
+) -> CacheRequest { CacheRequest(headers: fields(lines), policy: policy, lifetime: lifetime) }
 
 /// The decision so many seconds after receipt.
 func decision(_ stored: StoredResponse?, _ request: CacheRequest = request(), after seconds: Double)
@@ -49,7 +49,7 @@ func decision(_ stored: StoredResponse?, _ request: CacheRequest = request(), af
 }
 
 /// A decision without its conditions.
-enum Verdict: String, CustomTestStringConvertible {
+enum Verdict {
   case serve, serveAndRevalidate, revalidate, fetch, bypass, notCached
 
   init(_ decision: CacheDecision) {
@@ -62,8 +62,6 @@ enum Verdict: String, CustomTestStringConvertible {
     case .notCached: self = .notCached
     }
   }
-
-  var testDescription: String { rawValue }
 }
 
 let sharedRules = {

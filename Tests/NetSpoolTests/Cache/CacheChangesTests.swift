@@ -11,20 +11,28 @@ struct CacheChangesTests {
     async throws
   {
     try await withCache { engine, origin, _ in
-      origin.on("/a", cacheable("old").fault(.gate("body"), at: .body(1)))
-      let early = engine.start("/a")
-      #expect(await origin.waitForWaiting("body", 1))
-      // The resource changes while its old state is on its way.
-      origin.on("/a", .text("changed"))
-      let post = engine.operation(path: "/a", method: .post).setHeader("X-CSRF-Token", "1")
-      #expect(await engine.end(of: post).text == "changed")
-      origin.on("/a", cacheable("new"))
-      #expect(await engine.fetch("/a").text == "new")
-      origin.release("body")
-      #expect(await early.end().text == "old")
+      try await expectApart(engine, origin) {
+        await engine.end(of: engine.operation(path: "/a", method: .post).setHeader("X-CSRF-Token", "1")).text
+      }
       #expect(await engine.fetch("/a").text == "new")
       #expect(await engine.fetch("/a").response?.source == .cache)
     }
+  }
+
+  /// The resource changes while its old state is on its way: that comes to its own request, and to none after it.
+  private func expectApart(
+    _ engine: NetworkEngine, _ origin: ScriptedOrigin, _ change: () async throws -> String?
+  ) async throws {
+    origin.on("/a", cacheable("old").fault(.gate("body"), at: .body(1)))
+    let early = engine.start("/a")
+    #expect(await origin.waitForWaiting("body", 1))
+    origin.on("/a", .text("changed"))
+    let answer = try await change()
+    #expect(answer == "changed")
+    origin.on("/a", cacheable("new"))
+    #expect(await engine.fetch("/a").text == "new")
+    origin.release("body")
+    #expect(await early.end().text == "old")
   }
 
   /// Neither memory nor the disk has them any more.
@@ -65,17 +73,9 @@ struct CacheChangesTests {
         [path = folder.path as String, port = origin.port as Int] in
         try await RemoteEngine.serve(in: path, port: port)
       }
-      origin.on("/a", cacheable("old").fault(.gate("body"), at: .body(1)))
-      let early = engine.start("/a")
-      #expect(await origin.waitForWaiting("body", 1))
-      // Another process changes it while its old state is on its way here.
-      origin.on("/a", .text("changed"))
-      let post = RemoteEngine.Command(method: .post, path: "/a", now: clock.now)
-      #expect(try await remote.perform(post).text == "changed")
-      origin.on("/a", cacheable("new"))
-      #expect(await engine.fetch("/a").text == "new")
-      origin.release("body")
-      #expect(await early.end().text == "old")
+      try await expectApart(engine, origin) {
+        try await remote.perform(.init(method: .post, path: "/a", now: clock.now)).text
+      }
       #expect(await engine.fetch("/a").text == "new")
       #expect(await engine.fetch("/a").response?.source == .cache)
       try remote.quit()
@@ -86,15 +86,9 @@ struct CacheChangesTests {
 
   @Test func `without a cache no request joins what was asked for before a POST either`() async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", .text("old").fault(.gate("body"), at: .body(1)))
-      let early = engine.start("/a")
-      #expect(await origin.waitForWaiting("body", 1))
-      origin.on("/a", .text("changed"))
-      #expect(await engine.end(of: engine.operation(path: "/x/../a", method: .post)).text == "changed")
-      origin.on("/a", .text("new"))
-      #expect(await engine.fetch("/a").text == "new")
-      origin.release("body")
-      #expect(await early.end().text == "old")
+      try await expectApart(engine, origin) {
+        await engine.end(of: engine.operation(path: "/x/../a", method: .post)).text
+      }
     }
   }
 
@@ -173,13 +167,9 @@ struct CacheChangesTests {
   }
 
   @Test func `a request holds the others for a second at most`() async throws {
-    try await withCache(engine: { $0.delivery = .loopThread }) { engine, origin, clock in
-      origin.on("/a", .text("old").header("Cache-Control", "max-age=10").header("ETag", "\"a\""))
-      _ = await engine.fetch("/a")
-      clock.advance(seconds: 20)
-      origin.hold("/a", .status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10"))
-      let first = engine.start("/a")
-      #expect(await origin.waitForWaiting("/a", 1))
+    try await withStale(engine: { $0.delivery = .loopThread }) { engine, origin in
+      let confirmed = Answer.status(304).header("ETag", "\"a\"").header("Cache-Control", "max-age=10")
+      let first = await engine.held("/a", confirmed, at: origin)
       let limit = LoopLimit(.seconds(1.1))
       let others = (0..<3).map { number in
         engine.operation(path: "/a").setHeader("X-Request-Id", "\(number)")
@@ -197,12 +187,9 @@ struct CacheChangesTests {
 
   @Test func `fifty whose one question fails get what there is`() async throws {
     try await withStale { engine, origin in
-      origin.hold("/a", .text("new").header("Cache-Control", "no-store"))
+      origin.on("/a", .text("new").header("Cache-Control", "no-store"))
       let operations = (0..<50).map { engine.operation(path: "/a").setHeader("X-Request-Id", "\($0)") }
-      for operation in operations { engine.enqueue(operation) }
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.releaseAll()
+      await engine.share("/a", at: origin, operations)
       for operation in operations { #expect(await operation.end().text == "new") }
       #expect(origin.hits("/a") == 51)
     }
@@ -254,11 +241,8 @@ struct LateJoiningTests {
 extension NetworkOperation {
   /// Waits, turn by turn of the loop, until the head of its exchange has come.
   fileprivate func hasHead(of engine: NetworkEngine) async -> Bool {
-    for _ in 0..<100_000 {
-      let isThere = await port.onLoop(of: engine.id) { [self] _ in loop.transfer?.exchange.head != nil }
-      if isThere { return true }
-      await moment()
+    await until {
+      await port.onLoop(of: engine.id) { [self] _ in loop.transfer?.exchange.head != nil }
     }
-    return false
   }
 }

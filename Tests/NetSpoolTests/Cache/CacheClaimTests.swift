@@ -57,7 +57,7 @@ import Testing
   @Test func `an answer that may not be stored frees all that wait at its head, and for a while none waits`()
     async throws
   {
-    try await Self.withTwoQueues { first, second, origin in
+    try await withTwoQueues { first, second, origin in
       // Given an answer with `no-store`, whose body is not there yet
       let head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 5\r\n\r\n"
       let asking = await first.held("/a", .raw([.text(head), .gate("body"), .text("alone")]), at: origin)
@@ -77,7 +77,7 @@ import Testing
   @Test func `a wait for another process keeps limits of its own, can be cancelled, and can be paused`()
     async throws
   {
-    try await Self.withTwoQueues { first, second, origin in
+    try await withTwoQueues { first, second, origin in
       let asking = await first.held("/a", cacheable("late"), at: origin)
       // When others want the same from another queue
       let cancelled = second.start("/a")
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test func `a request that is paused or cancelled frees the others`() async throws {
-    try await Self.withTwoQueues { first, second, origin in
+    try await withTwoQueues { first, second, origin in
       for end in [{ $0.pause() }, { $0.cancel() }] as [(NetworkOperation) -> Void] {
         let path = "/\(origin.requestCount)"
         let asking = await first.held(path, cacheable("late"), at: origin)
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `a reader that takes nothing holds up no other`() async throws {
-    try await Self.withTwoQueues { first, second, origin in
+    try await withTwoQueues { first, second, origin in
       // Given a stream that is full, of an answer that will be stored
       let bytes = pattern(1, count: 900_000)
       origin.on("/a", .bytes(bytes).header("Cache-Control", "max-age=1000"))
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func `a store that cannot be written holds up no request`() async throws {
-    try await Self.withTwoQueues(folder) { first, second, origin in
+    try await withTwoQueues { first, second, origin in
       let asking = await first.held("/a", cacheable("late"), at: origin)
       let waiting = second.start("/a")
       await second.settle()
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test func `a failure is each request's own, and all that waited ask without waiting again`() async throws {
-    try await Self.withTwoQueues { first, second, origin in
+    try await withTwoQueues { first, second, origin in
       origin.on("/a", .raw([.gate("a"), .close]))
       let asking = first.operation(path: "/a")
       asking.retry = .none
@@ -169,13 +169,10 @@ import Testing
   }
 
   @Test func `a stored redirect is asked for once, and so is where it leads`() async throws {
-    try await Self.withTwoQueues { first, second, origin in
-      origin.on("/from", Answer(status: 301).header("Location", "/to").header("Cache-Control", "max-age=100"))
-      origin.on("/to", cacheable("there"))
-      origin.hold("/from")
-      origin.hold("/to")
-      let asking = first.start("/from")
-      #expect(await origin.waitForWaiting("/from", 1))
+    try await withTwoQueues { first, second, origin in
+      origin.hold("/to", cacheable("there"))
+      let moved = Answer(status: 301).header("Location", "/to").header("Cache-Control", "max-age=100")
+      let asking = await first.held("/from", moved, at: origin)
       let waiting = second.start("/from")
       await second.settle()
       origin.release("/from")
@@ -189,13 +186,11 @@ import Testing
 
   @Test func `an engine that does not want it asks at once`() async throws {
     let origin = try ScriptedOrigin()
-    origin.hold("/a", cacheable("late"))
     let first = try Self.engine(folder.path, origin.port)
     let others = [
       try Self.engine(folder.path, origin.port, coalesces: false), try Self.engine(folder.path, origin.port),
     ]
-    let asking = first.start("/a")
-    #expect(await origin.waitForWaiting("/a", 1))
+    let asking = await first.held("/a", cacheable("late"), at: origin)
     let operations = others.map { $0.operation(path: "/a") }
     operations[1].configure { $0.coalesces = false }
     for (engine, operation) in zip(others, operations) { engine.enqueue(operation) }
@@ -218,10 +213,9 @@ import Testing
             let operations = list.split(separator: " ").shuffled().map { engine.operation(path: String($0)) }
             for operation in operations { engine.enqueue(operation) }
             for operation in operations {
-              let (path, text) = (
-                operation.request.url.split(separator: "/").last ?? "", await operation.end().text
-              )
-              precondition(text == "text of /\(path)", "\(text ?? "nothing")")
+              let text = await operation.end().text ?? "nothing"
+              let name = operation.request.url.split(separator: "/").last ?? ""
+              precondition(text == "text of /\(name)", "\(text)")
             }
             engine.flushCache()
           }
@@ -230,13 +224,11 @@ import Testing
     }
   }
 
-  private static func withTwoQueues(
-    _ folder: TestFolder? = nil, _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
+  private func withTwoQueues(
+    _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
-    let folder = try folder ?? TestFolder()
-    let origin = try ScriptedOrigin()
-    try await body(engine(folder.path, origin.port), engine(folder.path, origin.port), origin)
-    _ = folder
+    let (path, origin) = (folder.path, try ScriptedOrigin())
+    try await body(Self.engine(path, origin.port), Self.engine(path, origin.port), origin)
   }
 
   /// With a queue of its own, and a store that waits long for a process that is only slow.

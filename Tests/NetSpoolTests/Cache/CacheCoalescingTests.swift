@@ -8,17 +8,15 @@ import Testing
 struct CacheCoalescingTests {
   @Test(arguments: [304, 200]) func `a thousand equal requests ask once`(status: Int) async throws {
     try await withStale { engine, origin in
-      origin.hold("/a", status == 304 ? .status(304).header("ETag", "\"a\"") : .text("new"))
+      origin.on("/a", status == 304 ? .status(304).header("ETag", "\"a\"") : .text("new"))
       let tally = Tally()
       let (sources, unmodified) = (Journal<NetworkResponse.Source>(), Counter())
-      for _ in 0..<1000 {
-        let operation = engine.operation(path: "/a").onCompletion { sources.add($0.source) }
+      let operations = (0..<1000).map { _ in
+        engine.operation(path: "/a").onCompletion { sources.add($0.source) }
           .onNotModified { unmodified.add() }
-        tally.start(operation)
       }
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.release("/a")
+      for operation in operations { tally.watch(operation) }
+      await engine.share("/a", at: origin, operations)
       await tally.wait(for: 1000)
       #expect(tally.count("completed") == 1000 && tally.isOneEach)
       #expect(origin.hits("/a") == 2)

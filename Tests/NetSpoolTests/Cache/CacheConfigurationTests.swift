@@ -85,9 +85,6 @@ struct CacheConfigurationTests {
   }
 
   private func failure(of engine: NetworkEngine, _ settings: CacheConfiguration) -> NetworkError? {
-    do throws(NetworkError) {
-      try engine.useCache(settings)
-      return nil
-    } catch { return error }
+    Result { () throws(NetworkError) in try engine.useCache(settings) }.error
   }
 }

@@ -47,37 +47,4 @@ struct CacheDecisionTests {
     }
     #expect(decision(held, request(lifetime: .infinity), after: 1e9) == .serve)
   }
-
-  /// When the origin cannot be had (section 4.2.4, RFC 5861 section 4).
-  static let failures: [(String, CacheRequest, StaleCause, Bool)] = [
-    ("max-age=1", request(), .network, true), ("max-age=1, must-revalidate", request(), .network, false),
-    ("max-age=1, no-cache", request(), .network, false),
-    ("max-age=1", request(policy: .reload), .network, false),
-    ("max-age=1", request(policy: .noStore), .network, false),
-    ("max-age=1", request(["Cache-Control: no-cache"]), .network, false),
-    ("max-age=1", request(["Cache-Control: max-age=0"]), .network, false),
-    ("max-age=1", request(["Cache-Control: max-age=5"]), .network, true),
-    ("max-age=60, must-revalidate", request(["Cache-Control: max-age=1"]), .network, true),
-    ("max-age=1", request(), .status(503), false),
-    ("max-age=1, stale-if-error=9", request(), .status(503), true),
-    ("max-age=1, stale-if-error=8", request(), .status(503), false),
-    ("max-age=1, stale-if-error=9", request(), .status(500), true),
-    ("max-age=1, stale-if-error=9", request(), .status(502), true),
-    ("max-age=1, stale-if-error=9", request(), .status(504), true),
-    ("max-age=1, stale-if-error=9", request(), .status(501), false),
-    ("max-age=1, stale-if-error=9", request(), .status(404), false),
-    ("max-age=1, stale-if-error=9", request(policy: .reload), .status(503), false),
-    ("max-age=1, stale-if-error=9, must-revalidate", request(), .status(503), false),
-    ("max-age=1", request(["Cache-Control: stale-if-error=9"]), .status(503), true),
-    ("max-age=1", request(["Cache-Control: stale-if-error=x"]), .status(503), false),
-    ("max-age=1, stale-if-error=9, stale-if-error=99", request(), .status(503), false),
-  ]
-
-  @Test(arguments: failures)
-  func `stale service`(_ value: String, to asked: CacheRequest, after cause: StaleCause, expected: Bool)
-    throws
-  {
-    let held = try #require(stored(["Cache-Control: \(value)", "ETag: \"a\""]))
-    #expect(held.mayServeStale(after: cause, to: asked, now: receipt + 10_000) == expected)
-  }
 }

@@ -17,9 +17,8 @@ import Testing
   }
 
   static func makeEngine(_ folder: String) throws -> NetworkEngine {
-    let cache = CacheConfiguration.patient(folder)
     let engine = try NetworkEngine()
-    try engine.useCache(cache)
+    try engine.useCache(.patient(folder))
     return engine
   }
 

@@ -48,15 +48,19 @@ extension CacheConfiguration {
 
 extension NetworkEngine {
   /// The answer to a GET of a path.
-  func fetch(_ path: String, _ policy: NetSpool.CachePolicy? = nil, headers: NetworkRequest.Headers = [:])
-    async
-    -> Ending
-  {
+  func fetch(
+    _ path: String, _ policy: NetSpool.CachePolicy? = nil, headers: NetworkRequest.Headers = [:]
+  ) async -> Ending {
     let operation = operation(path: path)
     operation.cachePolicy = policy
     operation.configure { request in
       for field in headers { request.headers.add(field.name, field.value) }
     }
     return await end(of: operation)
+  }
+
+  /// Nothing is held for a path.
+  func isMissing(_ path: String, _ fields: NetworkRequest.Headers = [:]) async -> Bool {
+    await fetch(path, .onlyIfCached, headers: fields).code == .notCached
   }
 }

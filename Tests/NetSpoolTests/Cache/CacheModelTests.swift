@@ -35,8 +35,7 @@ struct CacheModelTests {
   }
 
   private func lifetime(_ meaning: Meaning, _ rules: CacheRules) -> Int64 {
-    let bounds = meaning.isNoCache ? min(rules.noCacheSeconds, controlled(meaning, rules) ?? .max) : nil
-    if let bounds { return bounds }
+    if meaning.isNoCache { return min(rules.noCacheSeconds, controlled(meaning, rules) ?? .max) }
     if let controlled = controlled(meaning, rules) { return controlled }
     let guess = guess(meaning, rules.heuristics)
     if case .missing = meaning.expires { return guess }

@@ -2,34 +2,8 @@ import NetSpool
 import NetSpoolTesting
 import Testing
 
-@testable import TestSupport
-
 /// Whose answers are whose: never one user's for another.
 struct CacheScopeTests {
-  @Test func `two tokens never mix, under way or held`() async throws {
-    try await withCache { engine, origin, _ in
-      origin.on("/me") { request in
-        .text(request.header("Authorization") ?? "nobody").header("Cache-Control", "max-age=1000")
-      }
-      let wrong = Journal<String>()
-      let tally = Tally()
-      for number in 0..<2000 {
-        let token = "\(number % 3)"
-        let operation = engine.operation(path: "/me")
-        if token != "0" { operation.setAuthorization(token) }
-        let mine = token == "0" ? "nobody" : "Bearer \(token)"
-        operation.onCompletion { if $0.text != mine { wrong.add("\(mine): \($0.text ?? "")") } }
-        tally.start(operation)
-      }
-      await tally.wait(for: 2000)
-      #expect(wrong.entries.isEmpty && tally.count("completed") == 2000)
-      for mine in ["nobody", "Bearer 1", "Bearer 2"] {
-        let fields: NetworkRequest.Headers = mine == "nobody" ? [:] : ["Authorization": mine]
-        #expect(await engine.fetch("/me", .onlyIfCached, headers: fields).text == mine)
-      }
-    }
-  }
-
   @Test func `a name of the caller's own goes before fields`() async throws {
     try await withCache { engine, origin, _ in
       origin.on("/me") { request in

@@ -53,23 +53,6 @@ struct CacheSharingTests {
     }
   }
 
-  @Test func `what one wrote the next finds, with what it was called`() async throws {
-    let folder = try TestFolder()
-    let settings = CacheConfiguration.patient(folder.path)
-    let origin = try ScriptedOrigin()
-    origin.on("/a", .text("kept").header("Cache-Control", "max-age=1000").header("X-A", "1"))
-    for source in [NetworkResponse.Source.network, .cache] {
-      try await withQueue { [settings] queue in
-        let engine = try NetworkEngine(to: origin, on: queue)
-        try engine.useCache(settings)
-        let response = try #require(await engine.fetch("/a").response)
-        #expect(response.source == source && response.text == "kept" && response.headers["X-A"] == "1")
-      }
-    }
-    #expect(origin.requestCount == 1)
-    _ = folder
-  }
-
   @Test func `a URL is removed in every named scope, also those of an earlier engine`() async throws {
     try await withTwo { first, second, origin in
       for path in ["/a", "/b"] {
@@ -87,21 +70,32 @@ struct CacheSharingTests {
     }
   }
 
+  @Test func `what is held is judged by the rules of who asks`() async throws {
+    try await withCache { strict, origin, clock in
+      let relaxed = try NetworkEngine(to: origin, on: strict.configuration.queue)
+      var settings = strict.sharedCache
+      settings.rules = .relaxed
+      try relaxed.useCache(settings, now: { clock.now })
+      origin.on("/a", .text("a").header("ETag", "\"a\""))
+      _ = await strict.fetch("/a")
+      clock.advance(seconds: 1000)
+      #expect(await relaxed.fetch("/a").response?.source == .cache)
+      origin.on("/a", .status(304))
+      #expect(await strict.fetch("/a").response?.source == .revalidated)
+    }
+  }
+
   private func withTwo(
     _ second: (inout CacheConfiguration) -> Void = { _ in },
     body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
-    let folder = try TestFolder()
-    let settings = CacheConfiguration.patient(folder.path)
-    var others = settings
-    second(&others)
-    try await withEngine { [settings, others] engine, origin in
-      origin.fallback(.text("both").header("Cache-Control", "max-age=1000"))
+    try await withCache { engine, origin, clock in
+      origin.fallback(cacheable("both"))
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
-      try engine.useCache(settings)
-      try other.useCache(others)
+      var settings = engine.sharedCache
+      second(&settings)
+      try other.useCache(settings, now: { clock.now })
       try await body(engine, other, origin)
     }
-    _ = folder
   }
 }

@@ -6,18 +6,8 @@ import Testing
 struct CacheStorabilityTests {
   @Test func `the request and the status decide`() {
     let fresh = ["Cache-Control: max-age=9"]
-    #expect(stored(fresh) != nil && stored(fresh, policy: .reload) != nil)
-    #expect(stored(fresh, policy: .noStore) == nil && stored(fresh, isComplete: false) == nil)
-    #expect(stored(fresh, request: ["Cache-Control: no-store"]) == nil)
-    #expect(stored(fresh, request: ["Range: bytes=0-1"]) != nil)
-    #expect(stored(fresh, status: 206, request: ["Range: bytes=0-1"]) != nil)
+    #expect(stored(fresh) != nil && stored(fresh, policy: .noStore) == nil)
     #expect(stored(fresh + ["Content-Encoding: gzip"], request: ["Range: bytes=0-1"]) == nil)
-    #expect(stored(fresh, request: ["If-None-Match: \"a\""]) != nil)
-    #expect(stored(fresh, request: ["If-Match: \"a\""]) == nil)
-    #expect(stored(fresh, request: ["X-HTTP-Method-Override: DELETE"]) == nil)
     for status in [0, 100, 103, 199, 206, 304, 416, 600] { #expect(stored(fresh, status: status) == nil) }
-    for method in [Method.head, .post, .put, .delete, .options, Method("get"), Method("M-SEARCH")] {
-      #expect(stored(fresh, method: method) == nil)
-    }
   }
 }

@@ -34,29 +34,23 @@ struct CacheStreamTests {
 
   @Test(arguments: [false, true])
   func `what plays is cancelled or shut down, and closed once`(shutsDown: Bool) async throws {
-    try await withPlaying { engine, operation, calls in
+    try await withPlaying { engine, operation, stream in
       if shutsDown { engine.shutDownAndWait(deadline: .seconds(0)) } else { operation.cancel() }
       let code = shutsDown ? NetworkError.Code.engineClosed : .cancelled
-      #expect(await operation.end().code == code && calls.entries == ["open", "close \(code)"])
+      #expect(await operation.end().code == code && stream.isOpenedOnce && stream.closings == ["\(code)"])
       if !shutsDown { #expect(await engine.fetch("/a").response?.source == .cache) }
     }
   }
 
   @Test func `what plays is not waiting: the limit for waiting does not end it`() async throws {
-    try await withPlaying(queueDeadline: .milliseconds(50)) { engine, operation, calls in
+    try await withPlaying(queueDeadline: .milliseconds(50)) { engine, operation, _ in
       // Another one that waits no longer than that proves that the time is over.
       engine.configuration.queue.isSuspended = true
       let other = engine.operation(path: "/other")
       other.timeouts = .queueDeadline(.milliseconds(100))
       #expect(await engine.end(of: other).code == .timedOut)
       #expect(operation.state != .finished)
-      operation.cancel()
-      #expect(await operation.end().code == .cancelled)
-    }
-  }
-
-  @Test func `pausing what plays does no harm`() async throws {
-    try await withPlaying { engine, operation, calls in
+      // Pausing it does no harm
       operation.pause()
       operation.resume()
       operation.cancel()
@@ -78,28 +72,21 @@ struct CacheStreamTests {
     }
   }
 
-  @Test(arguments: [nil, 65_536] as [Int?]) func `what was streamed is stored`(chunk: Int?) async throws {
+  @Test func `what was streamed is stored`() async throws {
     try await withCache { engine, origin, _ in
-      let bytes = Self.bytes
-      let answer = Answer.bytes(bytes).header("Cache-Control", "max-age=100")
-      origin.on("/a", chunk.map { answer.framed(.chunked(size: $0)) } ?? answer)
-      let stream = MemoryDownloadStream()
-      #expect(
-        await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream)).response?.source
-          == .network)
-      let held = try #require(await engine.fetch("/a").response)
-      #expect(held.source == .cache && [UInt8](held.body) == bytes && stream.bytes == bytes)
-    }
-  }
-
-  @Test func `also when it was compressed`() async throws {
-    try await withCache { engine, origin, _ in
-      let bytes = [UInt8](repeating: 0, count: 100_000)
-      origin.on("/a", .gzip(GzipBomb(unpacked: bytes.count).bytes).header("Cache-Control", "max-age=100"))
-      let stream = MemoryDownloadStream()
-      _ = await engine.end(of: engine.operation(path: "/a").addDownloadStream(stream))
-      let held = try #require(await engine.fetch("/a").response)
-      #expect(held.source == .cache && [UInt8](held.body) == bytes && stream.bytes == bytes)
+      let zeros = [UInt8](repeating: 0, count: 100_000)
+      for (path, answer, bytes) in [
+        ("/length", Answer.bytes(Self.bytes), Self.bytes),
+        ("/chunks", Answer.bytes(Self.bytes).framed(.chunked(size: 65_536)), Self.bytes),
+        ("/gzip", Answer.gzip(GzipBomb(unpacked: zeros.count).bytes), zeros),
+      ] {
+        origin.on(path, answer.header("Cache-Control", "max-age=100"))
+        let stream = MemoryDownloadStream()
+        let sent = await engine.end(of: engine.operation(path: path).addDownloadStream(stream))
+        let held = try #require(await engine.fetch(path).response)
+        #expect(sent.response?.source == .network && held.source == .cache, "\(path)")
+        #expect([UInt8](held.body) == bytes && stream.bytes == bytes, "\(path)")
+      }
     }
   }
 
@@ -136,13 +123,11 @@ struct CacheStreamTests {
 
   @Test func `a revalidated body plays into the streams of all`() async throws {
     try await withStale { engine, origin in
-      origin.hold("/a", .status(304))
+      origin.on("/a", .status(304))
       let streams = (0..<3).map { _ in MemoryDownloadStream() }
-      let operations = streams.map { engine.start(engine.operation(path: "/a").addDownloadStream($0)) }
-      let plain = engine.start("/a")
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.release("/a")
+      let operations = streams.map { engine.operation(path: "/a").addDownloadStream($0) }
+      let plain = engine.operation(path: "/a")
+      await engine.share("/a", at: origin, operations + [plain])
       for operation in operations { #expect(await operation.end().response?.source == .revalidated) }
       #expect(await plain.end().text == "old")
       #expect(streams.allSatisfy { String(decoding: $0.bytes, as: UTF8.self) == "old" })
@@ -157,16 +142,10 @@ struct CacheStreamTests {
       _ = await engine.fetch("/a")
       clock.advance(seconds: 20)
       if status == 304 { origin.on("/a", .status(304)) }
-      origin.hold("/a")
-      let stuck = ClosureDownloadStream { _ in .pause }
-      let slow = engine.operation(path: "/a").addDownloadStream(stuck)
+      let slow = engine.operation(path: "/a").addDownloadStream(ClosureDownloadStream { _ in .pause })
       let stream = MemoryDownloadStream()
       let fast = engine.operation(path: "/a").addDownloadStream(stream)
-      engine.enqueue(slow)
-      engine.enqueue(fast)
-      await engine.settle()
-      #expect(await origin.waitForWaiting("/a", 1))
-      origin.release("/a")
+      await engine.share("/a", at: origin, [slow, fast])
       #expect(await engine.fetch("/none").code == .status)  // behind it, the body plays
       slow.cancel()
       #expect(await fast.end().response?.source == (status == 304 ? .revalidated : .network))
@@ -189,42 +168,18 @@ struct CacheStreamTests {
   /// With an operation whose stored body waits for a stream that takes nothing.
   private func withPlaying(
     queueDeadline: Duration? = nil,
-    _ body: (NetworkEngine, NetworkOperation, Journal<String>) async throws -> Void
+    _ body: (NetworkEngine, NetworkOperation, PatternStream) async throws -> Void
   ) async throws {
     try await withCache { engine, origin, _ in
       origin.on("/a", .bytes(Self.bytes).header("Cache-Control", "max-age=100"))
       _ = await engine.fetch("/a")
-      let calls = Journal<String>()
-      let opened = Latch()
-      let operation = engine.operation(path: "/a").addDownloadStream(StuckStream(calls, opened))
+      let stream = PatternStream(while: Flag())
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
       if let queueDeadline { operation.timeouts = .queueDeadline(queueDeadline) }
       engine.enqueue(operation)
-      await opened.opened()
-      try await body(engine, operation, calls)
+      #expect(await until { stream.isOpenedOnce })
+      try await body(engine, operation, stream)
       #expect(origin.hits("/a") == 1)
     }
-  }
-}
-
-/// Takes nothing, for ever.
-private final class StuckStream: DownloadStream {
-  private let calls: Journal<String>
-  private let opened: Latch
-
-  init(_ calls: Journal<String>, _ opened: Latch) {
-    self.calls = calls
-    self.opened = opened
-  }
-
-  func open(_ head: ResponseHead, bytesExpected: Int64?) {
-    calls.add("open")
-    opened.open()
-  }
-
-  func write(_ bytes: RawSpan) -> WriteResult { .pause }
-
-  func close(_ outcome: Result<Void, NetworkError>) {
-    guard case .failure(let error) = outcome else { return calls.add("close") }
-    calls.add("close \(error.code)")
   }
 }

@@ -33,7 +33,6 @@ struct CacheVaryTests {
     #expect(VariantIndex(fields: VaryFields(names: ["a"])) != VariantIndex(fields: VaryFields(names: ["a"])))
   }
 
-  /// Generations, names, absence and emptiness, and where one value ends and the next begins.
   @Test func `an index remembers so many lists of names, and the oldest goes`() {
     let lists = (0...VariantIndex.listsMax).map { VaryFields(names: ["\($0)"]) }
     let index = lists.dropFirst().reduce(VariantIndex(fields: lists[0])) { $0.adding($1) }
@@ -41,6 +40,7 @@ struct CacheVaryTests {
     #expect(index.adding(lists[3]) == index)
   }
 
+  /// Generations, names, absence and emptiness, and where one value ends and the next begins.
   @Test func `variant keys differ`() {
     func key(_ names: [String], _ generation: UInt64, _ lines: [String]) -> [UInt8] {
       CacheKey.variant(

@@ -7,11 +7,11 @@ import Testing
 /// What becomes of operations while they look at a disk that hangs.
 @Suite("Operations that look at a hung disk")
 struct HungDiskEndingTests {
-  /// One that looks for where a redirect has led, and how often it has ended.
+  /// One that looks for where a redirect has led, and how often it has ended, counted where the closures run.
   private static func withLooking(
-    isShared: Bool = false,
-    _ body: (NetworkOperation, NetworkEngine, ScriptedOrigin, StoppedDisk, NetworkEngine, Ends) async throws
-      -> Void
+    before: (NetworkEngine) -> Void = { _ in },
+    _ body: (NetworkOperation, NetworkEngine, ScriptedOrigin, StoppedDisk, NetworkEngine, Counter)
+      async throws -> Void
   ) async throws {
     // However busy the machine is, the look is not given up
     try await withStoppableDisk(patience: 600_000_000) { engine, origin, disk, other in
@@ -20,14 +20,12 @@ struct HungDiskEndingTests {
       #expect(await engine.fetch("/b").text == "b")
       await blocking { engine.flushCache() }
       origin.hold("/a")
-      let (operation, ends) = (engine.operation(path: "/a"), Ends())
-      operation.onFinal { _ in ends.count.add() }
+      let (operation, ends) = (engine.operation(path: "/a"), Counter())
+      operation.onFinal { _ in ends.add() }
       engine.enqueue(operation)
       #expect(await origin.waitForWaiting("/a", 1))
-      if isShared {
-        ends.sharing.value = engine.start("/a")
-        try await goesOn(other)
-      }
+      before(engine)
+      try await goesOn(other)
       disk.stop()
       origin.release("/a")
       await disk.isMissed()
@@ -51,7 +49,7 @@ struct HungDiskEndingTests {
       disk.goOn()
       #expect(await until { engine.looksAgain })
       try await goesOn(other)
-      #expect(ends.count.value == 1 && origin.hits("/b") == 1)
+      #expect(ends.value == 1 && origin.hits("/b") == 1)
     }
   }
 
@@ -62,31 +60,25 @@ struct HungDiskEndingTests {
       disk.goOn()
       #expect(await until { engine.looksAgain })
       try await goesOn(other)
-      #expect(operation.state == .paused && ends.count.value == 0)
+      #expect(operation.state == .paused && ends.value == 0)
       operation.resume()
       #expect(await operation.end().text == "b")
       try await goesOn(other)
-      #expect(ends.count.value == 1 && origin.hits("/b") == 1)
+      #expect(ends.value == 1 && origin.hits("/b") == 1)
     }
   }
 
   @Test func `leave their exchange to those that share it`() async throws {
-    try await Self.withLooking(isShared: true) { operation, engine, origin, disk, other, ends in
+    var sharing: NetworkOperation?
+    try await Self.withLooking(before: { sharing = $0.start("/a") }) { operation, _, origin, disk, _, ends in
       // When the first of two leaves
       operation.cancel()
       #expect(await operation.end().code == .cancelled)
       disk.goOn()
       // Then the other one goes on from there, and has its answer once the disk does
-      let sharing = try #require(ends.sharing.value)
-      #expect(await sharing.end().text == "b")
-      #expect(ends.count.value == 1 && origin.hits("/a") == 1 && origin.hits("/b") == 1)
+      let other = try #require(sharing)
+      #expect(await other.end().text == "b")
+      #expect(ends.value == 1 && origin.hits("/a") == 1 && origin.hits("/b") == 1)
     }
-  }
-
-  /// Counted where the closures run.
-  final class Ends: Sendable {
-    let count = Counter()
-    /// One that shares the exchange.
-    let sharing = Variable<NetworkOperation?>(nil)
   }
 }

@@ -93,5 +93,5 @@ extension NetworkEngine {
   var looksAgain: Bool { cache?.store.core.looker.isStuck == false }
 
   /// The same cache for another engine.
-  var sharedCache: CacheConfiguration { CacheConfiguration(directory: cache?.store.settings.directory) }
+  var sharedCache: CacheConfiguration { .patient(cache?.store.settings.directory ?? "") }
 }

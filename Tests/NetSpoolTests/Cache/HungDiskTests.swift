@@ -8,9 +8,7 @@ import Testing
 @Suite("A hung disk under the cache")
 struct HungDiskTests {
   /// How a loop comes to what is stored while an exchange is under way.
-  enum Way: CaseIterable {
-    case redirect, varying, part, unsafe, staleIfError, plain
-  }
+  enum Way: CaseIterable { case redirect, varying, part, unsafe, staleIfError, plain }
 
   @Test func `is not looked at for who asks behind a removal, by one who asked before it`() async throws {
     try await withStoppableDisk(patience: 60_000_000) { engine, origin, disk, _ in
@@ -46,12 +44,8 @@ struct HungDiskTests {
         text = "b"
       case .varying: origin.on("/a", cacheable("a").header("Vary", "X-Kind"))
       case .part:
-        origin.on(
-          "/a",
-          Answer(status: 206, body: .text("a")).header("Content-Range", "bytes 0-0/10").header(
-            "ETag", "\"1\""
-          )
-          .header("Cache-Control", "max-age=60"))
+        let part = Answer(status: 206, headers: ["Content-Range": "bytes 0-0/10"], body: .text("a"))
+        origin.on("/a", part.header("ETag", "\"1\"").header("Cache-Control", "max-age=60"))
         request.configure { $0.headers.add("Range", "bytes=0-0") }
       case .unsafe:
         origin.on("/a", .text("a"))

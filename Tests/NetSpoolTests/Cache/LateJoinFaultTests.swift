@@ -17,10 +17,9 @@ struct LateJoinFaultTests {
       origin.on(
         "/a",
         .pattern(count).header("Cache-Control", "max-age=100").fault(.gate("middle"), at: .body(1 << 20)))
-      let arrived = Latch()
-      let first = PatternStream { if $0 == 1 << 20 { arrived.open() } }
+      let first = PatternStream()
       let leader = engine.start(engine.operation(path: "/a").addDownloadStream(first))
-      await arrived.opened()
+      #expect(await until { first.count == 1 << 20 })
       let stream = PatternStream()
       let late = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
       let plain = engine.start("/a")

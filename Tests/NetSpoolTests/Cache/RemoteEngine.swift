@@ -60,38 +60,29 @@ struct RemoteEngine: Sendable {
   /// In the other process, until it is told to quit.
   static func serve(in folder: String, port: Int) async throws {
     let (commands, results) = (try TestPipe(folder + "/commands"), try TestPipe(folder + "/results"))
-    let clock = Clock()
-    var configuration = NetworkEngine.Configuration()
-    (configuration.scheme, configuration.port) = (.http, port)
-    let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
-    let cache = CacheConfiguration.patient(folder)
-    try engine.useCache(cache, now: { clock.now.load(ordering: .relaxed) })
+    let clock = Variable<Int64>(0)
+    let engine = try NetworkEngine(host: "127.0.0.1", on: .shared) { ($0.scheme, $0.port) = (.http, port) }
+    try engine.useCache(.patient(folder), now: { clock.value })
     while let command = Command(try await blocking { () throws(any Error) in try commands.readLine() }) {
-      clock.now.store(command.now, ordering: .relaxed)
+      clock.value = command.now
       let ending = await engine.end(of: command.operation(of: engine))
       engine.flushCache()
       try results.write(Result(ending).line)
     }
   }
-
-  private final class Clock: Sendable { let now = Atomic<Int64>(0) }
 }
 
 extension RemoteEngine.Command {
-  private static let policies: [NetSpool.CachePolicy] = [
-    .automatic, .preferCached, .onlyIfCached, .alwaysValidate, .reload,
-  ]
-
   fileprivate var words: [String] {
-    ["\(now)", method.name, path, "\(Self.policies.firstIndex(of: policy) ?? 0)", scope ?? "-"]
+    ["\(now)", method.name, path, policy.rawValue, scope ?? "-"]
       + fields.flatMap { [$0.name, $0.value] }
   }
 
   fileprivate init?(_ line: String) {
     let words = line.split(separator: "\t").map(String.init)
-    guard words.count >= 5, let now = Int64(words[0]), let policy = Int(words[3]) else { return nil }
-    (self.now, path, self.policy) = (now, words[2], Self.policies[policy])
-    method = [.post, .head].first { $0.name == words[1] } ?? .get
+    guard words.count >= 5, let now = Int64(words[0]), let policy = NetSpool.CachePolicy(rawValue: words[3])
+    else { return nil }
+    (self.now, method, path, self.policy) = (now, Method(words[1]), words[2], policy)
     scope = words[4] == "-" ? nil : words[4]
     for index in stride(from: 5, to: words.count - 1, by: 2) {
       fields.append((words[index], words[index + 1]))

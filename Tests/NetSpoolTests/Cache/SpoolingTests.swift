@@ -27,47 +27,6 @@ struct SpoolingTests {
     }
   }
 
-  @Test func `a body that turns out to be too long is not stored, and leaves nothing`() async throws {
-    try await withCache({ $0.bodyBytesMax = 6 << 20 }) { engine, origin, _ in
-      let arrived = Latch()
-      let limit = 7 << 20
-      let body = PacedBody(path: "/a", count: limit, isChunked: true)
-      body.comeAll(from: origin)
-      origin.on("/a", body.answer([("middle", 5 << 20)]))
-      let stream = PatternStream { if $0 >= 5 << 20 { arrived.open() } }
-      let operation = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
-      await arrived.opened()
-      // So far it lies on the disk
-      #expect(await until { engine.budgets.cacheSpools.map { $0.held > 4 << 20 } == true })
-      origin.release("middle")
-      #expect(await operation.end().response?.status == 200)
-      #expect(stream.isWhole(limit))
-      #expect(await engine.isMissing("/a"))
-      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
-    }
-  }
-
-  @Test func `what is cut off or cancelled leaves nothing`() async throws {
-    try await withCache { engine, origin, _ in
-      origin.on("/cut", .pattern(8 << 20).header("Cache-Control", "max-age=100").closeAfter(5 << 20))
-      origin.on(
-        "/held",
-        .pattern(8 << 20).header("Cache-Control", "max-age=100").fault(.gate("h"), at: .body(5 << 20)))
-      let cut = engine.operation(path: "/cut").addDownloadStream(PatternStream())
-      #expect(await engine.end(of: cut).code == .bodyTruncated)
-      let arrived = Latch()
-      let held = engine.operation(path: "/held").addDownloadStream(
-        PatternStream { if $0 == 5 << 20 { arrived.open() } })
-      engine.enqueue(held)
-      await arrived.opened()
-      held.cancel()
-      #expect(await held.end().code == .cancelled)
-      #expect(await until { engine.budgets.cacheSpools?.held == 0 })
-      #expect(await engine.isMissing("/cut"))
-      #expect(await engine.isMissing("/held"))
-    }
-  }
-
   @Test(.enabled(if: TinyDisk.isPossible)) func `a full disk holds up no request`() async throws {
     let disk = try #require(TinyDisk(mebibytes: 40))
     try await withCache {

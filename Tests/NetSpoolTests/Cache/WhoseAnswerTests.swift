@@ -35,17 +35,6 @@ import Testing
     }
   }
 
-  @Test func `fields that say nothing of the sender share one answer`() async throws {
-    try await withCache { engine, origin, _ in
-      origin.fallback(.text("for all").header("Cache-Control", "max-age=100"))
-      for number in 0..<50 {
-        let operation = engine.operation(path: "/").setHeader("X-Request-Id", "\(number)")
-        #expect(await engine.end(of: operation).text == "for all")
-      }
-      #expect(origin.requests.count == 1)
-    }
-  }
-
   @Test func `the caller says what is secret and what is not`() async throws {
     try await withCache(engine: {
       $0.secretFields = ["X-Request-Id"]

@@ -11,15 +11,7 @@ struct CacheRow: Sendable {
   let visits: [Visit]
 
   init(_ rule: String, _ source: String, _ visits: Visit...) {
-    self.rule = rule
-    self.source = source
-    self.visits = visits
-  }
-
-  init(_ rule: String, _ source: String, visits: [Visit]) {
-    self.rule = rule
-    self.source = source
-    self.visits = visits
+    (self.rule, self.source, self.visits) = (rule, source, visits)
   }
 }
 
@@ -120,11 +112,9 @@ extension Visit {
   }
 
   /// The same with another method.
-  func by(_ method: String) -> Visit { changed { $0.method = method } }
-
-  private func changed(_ change: (inout Visit) -> Void) -> Visit {
+  func by(_ method: String) -> Visit {
     var copy = self
-    change(&copy)
+    copy.method = method
     return copy
   }
 }
@@ -136,8 +126,7 @@ extension CacheRow {
   static func fresh(
     _ rule: String, _ source: String, _ fields: String..., status: Int = 200, for seconds: Double = 50
   ) -> CacheRow {
-    CacheRow(
-      rule, source, Visit(status: status, answer: fields), Visit(after: seconds, sees: .cache, bodyOf: 1))
+    CacheRow(rule, source, Visit(status: status, answer: fields), .hits(after: seconds, bodyOf: 1))
   }
 
   /// Stored or not, it does not serve after a while.
@@ -151,8 +140,6 @@ extension CacheRow {
   static func unstored(
     _ rule: String, _ source: String, _ fields: String..., status: Int = 200, with: [String] = []
   ) -> CacheRow {
-    CacheRow(
-      rule, source, Visit(with: with, status: status, answer: fields),
-      Visit(policy: .onlyIfCached, with: with, sees: .error(.notCached)))
+    CacheRow(rule, source, Visit(with: with, status: status, answer: fields), .isMissing(with: with))
   }
 }

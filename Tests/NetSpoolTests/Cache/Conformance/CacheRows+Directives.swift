@@ -6,7 +6,7 @@ extension CacheRows {
     .fresh("names know no case", "RFC 9111 5.2", "Cache-Control: MaX-aGe=100"),
     .fresh("blanks around commas", "RFC 9110 5.6.1", "Cache-Control: foo ,\tmax-age=100 , bar"),
     .fresh("empty elements", "RFC 9110 5.6.1", "Cache-Control: ,,, max-age=100,,"),
-    .fresh("several lines are one list", "RFC 9110 5.3", "Cache-Control: foo", "Cache-Control: max-age=100"),
+    .fresh("several lines are one list", "RFC 9110 5.3", "Cache-Control: foo", lasting),
     .fresh("unknown directives", "RFC 9111 5.2.3", "Cache-Control: foo=bar, max-age=100, baz=\"x, y\""),
     .fresh("the quoted form", "RFC 9111 5.2", "Cache-Control: max-age=\"100\""),
     .stale("a quoted string is no directive", "RFC 9111 5.2", "Cache-Control: foo=\"max-age=100\""),
@@ -27,8 +27,7 @@ extension CacheRows {
     .stale("semicolons are no commas", "RFC 9110 5.6.1", "Cache-Control: max-age=100; foo"),
     .fresh("leading zeros", "RFC 9111 1.2.2", "Cache-Control: max-age=0000100"),
     .stale("said twice, differently", "RFC 9111 4.2.1", "Cache-Control: max-age=100, max-age=0"),
-    .stale(
-      "said twice in two lines", "RFC 9111 4.2.1", "Cache-Control: max-age=0", "Cache-Control: max-age=100"),
+    .stale("said twice in two lines", "RFC 9111 4.2.1", "Cache-Control: max-age=0", lasting),
     .fresh("said twice, the same", "RFC 9111 4.2.1", "Cache-Control: max-age=100, max-age=100"),
     .stale("said twice, once badly", "RFC 9111 4.2.1", "Cache-Control: max-age=100, max-age=x"),
     .fresh("a quoted pair", "RFC 9110 5.6.4", "Cache-Control: max-age=\"1\\00\""),
@@ -47,75 +46,72 @@ extension CacheRows {
     .fresh("a longer no-store is another", "RFC 9111 5.2.3", "Cache-Control: max-age=100, no-storex"),
   ]
 
-  static let requestDirectives: [CacheRow] = [
+  /// A request for an answer of this age that lasts 1500 seconds; one that goes to the origin alone says nothing of it.
+  private static func asked(_ fields: String..., age: Int = 1000, sees: Visit.Outcome) -> CacheRow {
     CacheRow(
-      "no-cache asks", "RFC 9111 5.2.1.4", .asks("Cache-Control: max-age=100", "ETag: \"a\""),
-      .confirms("ETag: \"a\"", with: ["Cache-Control: no-cache"], sends: ["If-None-Match: \"a\""])),
-    CacheRow(
-      "Pragma: no-cache asks", "RFC 9111 5.4", .asks("Cache-Control: max-age=100"),
-      .asks(with: ["Pragma: no-cache"])),
-    CacheRow(
-      "Pragma counts only without Cache-Control", "RFC 9111 5.4", .asks("Cache-Control: max-age=100"),
-      .hits(with: ["Pragma: no-cache", "Cache-Control: max-age=50"])),
-    CacheRow(
-      "another Pragma is ignored", "RFC 9111 5.4", .asks("Cache-Control: max-age=100"),
-      .hits(with: ["Pragma: foo"])),
-    CacheRow(
-      "Pragma in an answer is ignored", "RFC 9111 5.4",
-      .asks("Cache-Control: max-age=100", "Pragma: no-cache"), .hits()),
-    CacheRow(
-      "no-store is neither answered nor kept", "RFC 9111 5.2.1.5",
-      .asks("Cache-Control: max-age=100", with: ["Cache-Control: no-store"]), .isMissing(),
-      .asks("Cache-Control: max-age=100"), .asks(with: ["Cache-Control: no-store"]), .hits(bodyOf: 3)),
-    CacheRow(
-      "max-age bounds the age", "RFC 9111 5.2.1.1", .asks("Cache-Control: max-age=100"),
-      .hits(after: 20, with: ["Cache-Control: max-age=30"]),
-      .asks(after: 20, with: ["Cache-Control: max-age=30"])),
-    CacheRow(
-      "max-age=0 asks", "RFC 9111 5.2.1.1", .asks("Cache-Control: max-age=100"),
-      .asks(with: ["Cache-Control: max-age=0"])),
-    CacheRow(
-      "a bad max-age asks", "RFC 9111 4.2.1", .asks("Cache-Control: max-age=100"),
-      .asks(with: ["Cache-Control: max-age=soon"])),
-    CacheRow(
-      "max-age does not lengthen", "RFC 9111 5.2.1.1", .asks("Cache-Control: max-age=10"),
-      .asks(after: 20, with: ["Cache-Control: max-age=100"])),
-    CacheRow(
-      "min-fresh wants it to last", "RFC 9111 5.2.1.3", .asks("Cache-Control: max-age=100"),
-      .hits(with: ["Cache-Control: min-fresh=50"]), .asks(after: 60, with: ["Cache-Control: min-fresh=50"])),
-    CacheRow(
-      "max-stale takes it stale", "RFC 9111 5.2.1.2", .asks("Cache-Control: max-age=10"),
-      .hits(after: 20, with: ["Cache-Control: max-stale=20"]), .hits(with: ["Cache-Control: max-stale"]),
-      .asks(with: ["Cache-Control: max-stale=5"])),
-    CacheRow(
-      "max-stale says how stale", "RFC 9111 5.1", .asks("Cache-Control: max-age=10"),
-      .hits(after: 20, with: ["Cache-Control: max-stale"], age: 20)),
-    CacheRow(
-      "not past must-revalidate", "RFC 9111 5.2.2.2", .asks("Cache-Control: max-age=10, must-revalidate"),
-      .asks(after: 20, with: ["Cache-Control: max-stale"])),
-    CacheRow(
-      "a bad max-stale allows nothing", "RFC 9111 5.2.1.2", .asks("Cache-Control: max-age=10"),
-      .asks(after: 20, with: ["Cache-Control: max-stale=x"])),
-    CacheRow(
-      "only-if-cached stays offline", "RFC 9111 5.2.1.7",
-      Visit(with: ["Cache-Control: only-if-cached"], sees: .error(.notCached)),
-      .asks("Cache-Control: max-age=10"), .hits(with: ["Cache-Control: only-if-cached"]),
-      Visit(after: 20, with: ["Cache-Control: only-if-cached"], sees: .error(.notCached))),
-    CacheRow(
-      "no-transform changes nothing", "RFC 9111 5.2.1.6", .asks("Cache-Control: max-age=100"),
-      .hits(with: ["Cache-Control: no-transform"])),
-    CacheRow(
-      "unknown ones change nothing", "RFC 9111 5.2.3", .asks("Cache-Control: max-age=100"),
-      .hits(with: ["Cache-Control: foo=bar"])),
-  ]
+      "asked with \(fields) at \(age) s", "RFC 9111 5.2.1",
+      .asks("Cache-Control: max-age=1500", "Age: \(age)", "ETag: \"a\""),
+      Visit(
+        with: fields, status: sees == .revalidated ? 304 : 200, sees: sees,
+        sends: sees == .revalidated ? ["If-None-Match: \"a\""] : sees == .network ? ["!If-None-Match"] : [],
+        age: sees == .cache ? age : nil))
+  }
+
+  private static func asked(at age: Int, _ controls: String..., sees: Visit.Outcome) -> [CacheRow] {
+    controls.map { asked("Cache-Control: \($0)", age: age, sees: sees) }
+  }
+
+  static let requestDirectives: [CacheRow] =
+    [
+      asked(
+        at: 1000, "max-age=1000", "max-age=\"2000\"", "max-age=99999999999999999999", "min-fresh=500",
+        "ext=\"no-cache\"", "no-transform", "only-if-cached", "foo, bar=baz", sees: .cache),
+      asked(
+        at: 1000, "max-age=0", "max-age=600", "max-age=999", "max-age=2000, max-age=5", "max-age=x",
+        "max-age", "min-fresh=501", "min-fresh=-1", "min-fresh=5, min-fresh=1000", "no-cache",
+        "no-cache=\"x\"", "ext=\"no-cache", sees: .revalidated),
+      asked(at: 1000, "only-if-cached, max-age=0", sees: .error(.notCached)),
+      asked(
+        at: 2000, "max-stale", "max-stale=500", "max-stale=1000", "max-stale=99999999999999999999",
+        "max-stale=\"1000\"", "max-stale=1000, max-age=1999", "only-if-cached, max-stale=500", sees: .cache),
+      asked(
+        at: 2000, "max-age=2500", "max-stale=499", "max-stale=x", "max-stale=", "max-stale, max-stale=1",
+        "max-stale=1000, max-age=999", "max-stale, min-fresh=1", "max-stale, no-cache",
+        "max-stale, max-age=0", "stale-if-error=500", sees: .revalidated),
+      asked(at: 2000, "only-if-cached", sees: .error(.notCached)),
+    ].flatMap { $0 } + [
+      asked("cache-control: NO-CACHE", sees: .revalidated), asked("Pragma: no-cache", sees: .revalidated),
+      asked("Pragma: No-Cache, x", sees: .revalidated), asked("Pragma: other", sees: .cache),
+      asked("Pragma: no-cache", "Cache-Control: max-stale", sees: .cache),
+      asked("If-Range: \"x\"", sees: .cache),
+      asked("Range: bytes=0-1", "Cache-Control: no-cache", sees: .network),
+      asked("X-HTTP-Method: PUT", sees: .network), asked("X-Method-Override: PUT", sees: .network),
+      asked(
+        "Content-Type: text/plain", "User-Agent: x", "Range-Unit: x", "Accept: */*", "X-Http: 1",
+        "Pragmatic: 1", sees: .cache),
+      CacheRow(
+        "a caller's own condition goes to the origin as it is", "RFC 9111 5.2.1.1",
+        .asks(lasting, "ETag: \"a\""),
+        .asks(with: ["If-None-Match: \"x\"", "Cache-Control: max-age=0"], sends: ["If-None-Match: \"x\""])),
+      CacheRow("Pragma in an answer is ignored", "RFC 9111 5.4", .asks(lasting, "Pragma: no-cache"), .hits()),
+      CacheRow(
+        "no-store is neither answered nor kept", "RFC 9111 5.2.1.5",
+        .asks(lasting, with: ["Cache-Control: no-store"]), .isMissing(), .asks(lasting),
+        .asks(with: ["Cache-Control: no-store"]), .hits(bodyOf: 3)),
+      CacheRow(
+        "not past must-revalidate", "RFC 9111 5.2.2.2", .asks("Cache-Control: max-age=10, must-revalidate"),
+        .asks(after: 20, with: ["Cache-Control: max-stale"])),
+      CacheRow(
+        "only-if-cached stays offline", "RFC 9111 5.2.1.7",
+        Visit(with: ["Cache-Control: only-if-cached"], sees: .error(.notCached))),
+    ]
 
   static let responseDirectives: [CacheRow] = [
     .unstored("no-store is not kept", "RFC 9111 5.2.2.5", "Cache-Control: no-store"),
     .unstored("whatever else is said", "RFC 9111 5.2.2.5", "Cache-Control: max-age=100, no-store, public"),
-    .unstored(
-      "nor in a line of its own", "RFC 9111 5.2.2.5", "Cache-Control: max-age=100", "Cache-Control: no-store"),
+    .unstored("nor in a line of its own", "RFC 9111 5.2.2.5", lasting, "Cache-Control: no-store"),
     CacheRow(
-      "no-store takes the place of what is held", "RFC 9111 4", .asks("Cache-Control: max-age=10"),
+      "no-store takes the place of what is held", "RFC 9111 4", .asks(short),
       .asks("Cache-Control: no-store", after: 20), .isMissing()),
     .stale("no-cache asks each time", "RFC 9111 5.2.2.4", "Cache-Control: no-cache"),
     .stale("even with a lifetime", "RFC 9111 5.2.2.4", "Cache-Control: no-cache, max-age=100"),
@@ -145,7 +141,7 @@ extension CacheRows {
     CacheRow(
       "must-revalidate is never used stale", "RFC 9111 5.2.2.2",
       .asks("Cache-Control: max-age=10, must-revalidate"),
-      Visit(after: 20, policy: .preferCached, answer: ["Cache-Control: max-age=10"])),
+      Visit(after: 20, policy: .preferCached, answer: [short])),
     CacheRow(
       "proxy-revalidate is for shared caches", "RFC 9111 5.2.2.8",
       .asks("Cache-Control: max-age=10, proxy-revalidate"),

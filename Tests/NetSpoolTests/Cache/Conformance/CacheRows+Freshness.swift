@@ -1,48 +1,36 @@
 /// How long an answer lasts, and how old it is.
 extension CacheRows {
   static let lifetimes: [CacheRow] = [
-    .fresh("max-age is a lifetime", "RFC 9111 5.2.2.1", "Cache-Control: max-age=100", for: 99),
-    .stale("max-age ends", "RFC 9111 4.2", "Cache-Control: max-age=100", after: 100),
+    .fresh("max-age is a lifetime", "RFC 9111 5.2.2.1", lasting, for: 99),
+    .stale("max-age ends", "RFC 9111 4.2", lasting, after: 100),
     .stale("max-age=0 is none", "RFC 9111 5.2.2.1", "Cache-Control: max-age=0"),
     .fresh("a long max-age", "RFC 9111 5.2.2.1", "Cache-Control: max-age=31536000", for: 31_535_999),
     .fresh("2^31 seconds are a number", "RFC 9111 1.2.2", "Cache-Control: max-age=2147483648", for: 3600),
     .fresh("2^62 seconds are a number", "RFC 9111 1.2.2", "Cache-Control: max-age=4611686018427387904"),
     .fresh(
       "2^64 seconds are as many as can be", "RFC 9111 1.2.2", "Cache-Control: max-age=18446744073709551616"),
-    .fresh(
-      "max-age beats an earlier Expires", "RFC 9111 5.3", "Cache-Control: max-age=100", "Expires: {-100}"),
-    .stale(
-      "max-age beats a later Expires", "RFC 9111 5.3", "Cache-Control: max-age=10", "Expires: {100}",
-      after: 20),
-    .fresh("max-age beats Expires: 0", "RFC 9111 5.3", "Cache-Control: max-age=100", "Expires: 0"),
+    .fresh("max-age beats an earlier Expires", "RFC 9111 5.3", lasting, "Expires: {-100}"),
+    .stale("max-age beats a later Expires", "RFC 9111 5.3", short, "Expires: {100}", after: 20),
+    .fresh("max-age beats Expires: 0", "RFC 9111 5.3", lasting, "Expires: 0"),
     .fresh(
       "s-maxage is not for a private cache", "RFC 9111 5.2.2.10", "Cache-Control: max-age=100, s-maxage=1"),
     .stale("s-maxage alone gives nothing", "RFC 9111 5.2.2.10", "Cache-Control: s-maxage=100"),
-    .stale(
-      "Date in the past counts against max-age", "RFC 9111 4.2.3", "Cache-Control: max-age=100",
-      "Date: {-200}"),
-    .fresh(
-      "a clock a little ahead is forgiven", "RFC 9111 4.2.3", "Cache-Control: max-age=100", "Date: {60}"),
-    .fresh("so is one far ahead", "RFC 9111 4.2.3", "Cache-Control: max-age=100", "Date: {86400}"),
-    .stale(
-      "and its Age counts all the same", "RFC 9111 4.2.3", "Cache-Control: max-age=100", "Date: {86400}",
-      "Age: 100"),
-    .fresh("a Date that is none counts as now", "RFC 9110 6.6.1", "Cache-Control: max-age=100", "Date: soon"),
-    .fresh(
-      "a Date as far ahead as can be", "RFC 9111 4.2.3", "Cache-Control: max-age=100",
-      "Date: Fri, 31 Dec 9999 23:59:59 GMT"),
+    .stale("Date in the past counts against max-age", "RFC 9111 4.2.3", lasting, "Date: {-200}"),
+    .fresh("a clock a little ahead is forgiven", "RFC 9111 4.2.3", lasting, "Date: {60}"),
+    .fresh("so is one far ahead", "RFC 9111 4.2.3", lasting, "Date: {86400}"),
+    .stale("and its Age counts all the same", "RFC 9111 4.2.3", lasting, "Date: {86400}", "Age: 100"),
+    .fresh("a Date that is none counts as now", "RFC 9110 6.6.1", lasting, "Date: soon"),
+    .fresh("a Date as far ahead as can be", "RFC 9111 4.2.3", lasting, "Date: Fri, 31 Dec 9999 23:59:59 GMT"),
     .stale("nothing said, nothing kept", "RFC 9111 4.2.2", "Content-Type: text/plain"),
     CacheRow(
-      "a new answer takes the place of the old", "RFC 9111 4",
-      .asks("Cache-Control: max-age=10"), .asks("Cache-Control: max-age=100", after: 20),
+      "a new answer takes the place of the old", "RFC 9111 4", .asks(short), .asks(lasting, after: 20),
       .hits(after: 50, bodyOf: 2)),
     CacheRow(
-      "each time-out is its own", "RFC 9111 4.2", .asks("Cache-Control: max-age=10"), .hits(after: 9),
-      .asks("Cache-Control: max-age=10", after: 2), .hits(after: 9, bodyOf: 3), .asks(after: 2)),
+      "each time-out is its own", "RFC 9111 4.2", .asks(short), .hits(after: 9),
+      .asks(short, after: 2), .hits(after: 9, bodyOf: 3), .asks(after: 2)),
     CacheRow(
-      "queries name other resources", "RFC 9111 2", .asks("Cache-Control: max-age=100", path: "?a"),
-      .asks("Cache-Control: max-age=100", path: "?b"), .hits(bodyOf: 1, path: "?a"),
-      .hits(bodyOf: 2, path: "?b"), .isMissing()),
+      "queries name other resources", "RFC 9111 2", .asks(lasting, path: "?a"), .asks(lasting, path: "?b"),
+      .hits(bodyOf: 1, path: "?a"), .hits(bodyOf: 2, path: "?b"), .isMissing()),
   ]
 
   static let expires: [CacheRow] = [
@@ -62,20 +50,9 @@ extension CacheRows {
     .stale("an empty one is no date", "RFC 9111 5.3", "Expires:"),
     .stale("words are no date", "RFC 9111 5.3", "Expires: tomorrow"),
     .stale("another zone is no HTTP date", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02:01:18 EST"),
-    .stale("a wrong month is no date", "RFC 9110 5.6.7", "Expires: Thu, 18 Foo 2050 02:01:18 GMT"),
     .stale("a date with text behind it is none", "RFC 9110 5.6.7", "Expires: {100}x"),
     .stale("two that differ are none", "RFC 9111 4.2.1", "Expires: {100}", "Expires: {-100}"),
     .fresh("two that agree are one", "RFC 9111 4.2.1", "Expires: {100}", "Expires: {100}"),
-    .fresh("a day in the wrong case", "RFC 9110 5.6.7", "Expires: THU, 18 Aug 2050 02:01:18 GMT"),
-    .fresh("a month in the wrong case", "RFC 9110 5.6.7", "Expires: Thu, 18 AUG 2050 02:01:18 GMT"),
-    .fresh("a zone in the wrong case", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02:01:18 gMT"),
-    .stale("an hour of one digit", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 2:01:18 GMT"),
-    .stale("a year of two digits", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 50 02:01:18 GMT"),
-    .stale("a date with dashes", "RFC 9110 5.6.7", "Expires: Thu, 18-Aug-2050 02:01:18 GMT"),
-    .stale("a date with two blanks", "RFC 9110 5.6.7", "Expires: Thu, 18  Aug  2050 02:01:18 GMT"),
-    .stale("a date without a comma", "RFC 9110 5.6.7", "Expires: Thu 18 Aug 2050 02:01:18 GMT"),
-    .stale("a time with periods", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02.01.18 GMT"),
-    .stale("UTC is not GMT", "RFC 9110 5.6.7", "Expires: Thu, 18 Aug 2050 02:01:18 UTC"),
     .fresh("the form of RFC 850", "RFC 9110 5.6.7", "Expires: Thursday, 18-Aug-50 02:01:18 GMT"),
     .fresh("the form of asctime", "RFC 9110 5.6.7", "Expires: Thu Aug 18 02:01:18 2050"),
     .fresh("the far future", "RFC 9111 5.3", "Expires: Fri, 31 Dec 9999 23:59:59 GMT", for: 1e9),
@@ -88,37 +65,34 @@ extension CacheRows {
 
   static let ages: [CacheRow] = [
     CacheRow(
-      "Age is what came and what passed", "RFC 9111 5.1",
-      .asks("Cache-Control: max-age=100", "Age: 30", shows: ["Age: 30"]),
+      "Age is what came and what passed", "RFC 9111 5.1", .asks(lasting, "Age: 30", shows: ["Age: 30"]),
       .hits(after: 10, age: 40), .hits(after: 50, age: 90), .asks(after: 10)),
     CacheRow(
-      "without Age it begins at 0", "RFC 9111 5.1", .asks("Cache-Control: max-age=100", shows: ["!Age"]),
+      "without Age it begins at 0", "RFC 9111 5.1", .asks(lasting, shows: ["!Age"]),
       .hits(age: 0), .hits(after: 30, age: 30)),
     CacheRow(
       "Date counts when it is older", "RFC 9111 4.2.3",
-      .asks("Cache-Control: max-age=100", "Age: 5", "Date: {-40}"), .hits(after: 10, age: 50)),
+      .asks(lasting, "Age: 5", "Date: {-40}"), .hits(after: 10, age: 50)),
     CacheRow(
       "Age counts when it is older", "RFC 9111 4.2.3",
-      .asks("Cache-Control: max-age=100", "Age: 60", "Date: {-40}"), .hits(after: 10, age: 70)),
-    .stale("Age as long as the lifetime", "RFC 9111 4.2", "Cache-Control: max-age=100", "Age: 100"),
-    .stale("Age beyond it", "RFC 9111 4.2", "Cache-Control: max-age=100", "Age: 12345"),
-    .stale(
-      "Age past any number", "RFC 9111 1.2.2", "Cache-Control: max-age=100", "Age: 99999999999999999999"),
-    .fresh("a negative one is ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: -10"),
-    .fresh("words are ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: old"),
-    .fresh("fractions are ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200.5"),
-    .fresh("numbers with text are ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200a"),
-    .stale("the first of a list counts", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200, 0"),
-    .fresh("and only the first", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 0, 7200"),
-    .stale(
-      "the first of two lines counts", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200", "Age: 0"),
-    .fresh("and only the first of them", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 0", "Age: 7200"),
+      .asks(lasting, "Age: 60", "Date: {-40}"), .hits(after: 10, age: 70)),
+    .stale("Age as long as the lifetime", "RFC 9111 4.2", lasting, "Age: 100"),
+    .stale("Age beyond it", "RFC 9111 4.2", lasting, "Age: 12345"),
+    .stale("Age past any number", "RFC 9111 1.2.2", lasting, "Age: 99999999999999999999"),
+    .fresh("a negative one is ignored", "RFC 9111 5.1", lasting, "Age: -10"),
+    .fresh("words are ignored", "RFC 9111 5.1", lasting, "Age: old"),
+    .fresh("fractions are ignored", "RFC 9111 5.1", lasting, "Age: 7200.5"),
+    .fresh("numbers with text are ignored", "RFC 9111 5.1", lasting, "Age: 7200a"),
+    .stale("the first of a list counts", "RFC 9111 5.1", lasting, "Age: 7200, 0"),
+    .fresh("and only the first", "RFC 9111 5.1", lasting, "Age: 0, 7200"),
+    .stale("the first of two lines counts", "RFC 9111 5.1", lasting, "Age: 7200", "Age: 0"),
+    .fresh("and only the first of them", "RFC 9111 5.1", lasting, "Age: 0", "Age: 7200"),
     .stale(
       "past any number beside such a lifetime", "RFC 9111 1.2.2", "Cache-Control: max-age=99999999999",
       "Age: 99999999999999999999"),
-    .fresh("with a parameter it is no number", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age: 7200;x=1"),
-    .fresh("an empty one is ignored", "RFC 9111 5.1", "Cache-Control: max-age=100", "Age:"),
-    .fresh("leading zeros are digits", "RFC 9111 1.2.2", "Cache-Control: max-age=100", "Age: 00010"),
+    .fresh("with a parameter it is no number", "RFC 9111 5.1", lasting, "Age: 7200;x=1"),
+    .fresh("an empty one is ignored", "RFC 9111 5.1", lasting, "Age:"),
+    .fresh("leading zeros are digits", "RFC 9111 1.2.2", lasting, "Age: 00010"),
   ]
 
   static let heuristics: [CacheRow] = [

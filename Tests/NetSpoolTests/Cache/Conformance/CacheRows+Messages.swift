@@ -2,8 +2,6 @@ import NetSpool
 
 /// Which parts of a message are kept, and which messages.
 extension CacheRows {
-  private static let lasting = "Cache-Control: max-age=100"
-
   static let storedFields: [CacheRow] = [
     CacheRow(
       "fields are kept, in order and case", "RFC 9111 3.1",
@@ -61,28 +59,28 @@ extension CacheRows {
       .hits(shows: ["Content-Encoding: x-own"], bodyOf: 1)),
   ]
 
+  /// The origin sends the client to a path where "body 1" is held.
+  private static func leads(_ status: Int, to path: String, _ fields: String..., after: Double = 0) -> Visit {
+    Visit(after: after, status: status, answer: ["Location: \(path)"] + fields, sees: .stale, bodyOf: 1)
+  }
+
   static let redirects: [CacheRow] =
     [301, 302, 303, 307, 308].map { status in
       CacheRow(
         "\(status) is followed, and with a lifetime kept", "RFC 9110 15.4",
-        .asks(lasting, path: "/../to\(status)"),
-        Visit(status: status, answer: ["Location: /to\(status)", lasting], sees: .stale, bodyOf: 1),
-        Visit(sees: .cache, bodyOf: 1), .isHeld(bodyOf: 1))
+        .asks(lasting, path: "/../to\(status)"), leads(status, to: "/to\(status)", lasting),
+        .hits(bodyOf: 1), .isHeld(bodyOf: 1))
     }
     + [301, 308].map { status in
       CacheRow(
         "\(status) is kept, and lasts by heuristics", "RFC 9110 15.4.2",
         .asks(lasting, path: "/../for\(status)"),
-        Visit(
-          status: status, answer: ["Location: /for\(status)", "Last-Modified: {-1000}"], sees: .stale,
-          bodyOf: 1),
-        Visit(sees: .cache, bodyOf: 1))
+        leads(status, to: "/for\(status)", "Last-Modified: {-1000}"), .hits(bodyOf: 1))
     }
     + [302, 307].map { status in
       CacheRow(
         "\(status) without a lifetime is not kept", "RFC 9110 15.4.3",
-        .asks(lasting, path: "/../not\(status)"),
-        Visit(status: status, answer: ["Location: /not\(status)"], sees: .stale, bodyOf: 1), .isMissing())
+        .asks(lasting, path: "/../not\(status)"), leads(status, to: "/not\(status)"), .isMissing())
     } + [
       CacheRow(
         "300 without Location is an answer", "RFC 9110 15.4.1", .asks(lasting, status: 300), .hits(bodyOf: 1)),
@@ -91,38 +89,28 @@ extension CacheRows {
         .hits(bodyOf: 1)),
       CacheRow(
         "a stored redirect is asked about", "RFC 9111 4.3.3", .asks(lasting, path: "/../asked"),
-        Visit(
-          status: 301, answer: ["Location: /asked", "Cache-Control: max-age=10", "ETag: \"r\""], sees: .stale,
-          bodyOf: 1),
+        leads(301, to: "/asked", short, "ETag: \"r\""),
         Visit(
           after: 20, status: 304, answer: ["ETag: \"r\""], sees: .stale, bodyOf: 1,
           sends: ["If-None-Match: \"r\""]),
-        Visit(sees: .cache, bodyOf: 1)),
+        .hits(bodyOf: 1)),
       CacheRow(
         "a redirect that says no-store takes away what is held", "RFC 9111 5.2.2.5",
-        .asks(lasting, path: "/../gone"),
-        Visit(
-          status: 301, answer: ["Location: /gone", "Cache-Control: max-age=10"], sees: .stale, bodyOf: 1),
-        Visit(
-          after: 20, status: 301, answer: ["Location: /gone", "Cache-Control: no-store"], sees: .stale,
-          bodyOf: 1),
-        .isMissing()),
+        .asks(lasting, path: "/../gone"), leads(301, to: "/gone", short),
+        leads(301, to: "/gone", "Cache-Control: no-store", after: 20), .isMissing()),
     ]
 
   static let credentials: [CacheRow] = [
     CacheRow(
-      "an authorised answer is for who asked", "RFC 9111 3.5",
-      .asks(lasting, with: ["Authorization: Bearer a"]),
-      .hits(with: ["Authorization: Bearer a"], bodyOf: 1), .asks(lasting, with: ["Authorization: Bearer b"]),
-      .hits(with: ["Authorization: Bearer b"], bodyOf: 3), .isMissing(),
-      .hits(with: ["Authorization: Bearer a"], bodyOf: 1)),
+      "an authorised answer is for who asked", "RFC 9111 3.5", .asks(lasting, with: ann),
+      .hits(with: ann, bodyOf: 1), .asks(lasting, with: bob), .hits(with: bob, bodyOf: 3), .isMissing(),
+      .hits(with: ann, bodyOf: 1)),
     CacheRow(
       "public changes nothing about it", "RFC 9111 3.5",
-      .asks("Cache-Control: public, max-age=100", with: ["Authorization: Bearer a"]), .isMissing(),
-      .isMissing(with: ["Authorization: Bearer b"])),
+      .asks("Cache-Control: public, max-age=100", with: ann), .isMissing(), .isMissing(with: bob)),
     CacheRow(
       "an anonymous answer is not for who signs in", "RFC 9111 3.5", .asks(lasting),
-      .asks(lasting, with: ["Authorization: Bearer a"]), .hits(bodyOf: 1)),
+      .asks(lasting, with: ann), .hits(bodyOf: 1)),
     CacheRow(
       "cookies tell users apart", "RFC 6265 5.4", .asks(lasting, with: ["Cookie: id=1"]),
       .asks(lasting, with: ["Cookie: id=2"]), .hits(with: ["Cookie: id=1"], bodyOf: 1), .isMissing()),
@@ -145,7 +133,7 @@ extension CacheRows {
       .stale(
         "also when it is shorter", "RFC 9111 5.2.2.10", "Cache-Control: max-age=100, s-maxage=1", after: 2),
       .fresh("s-maxage beats Expires", "RFC 9111 5.3", "Cache-Control: s-maxage=100", "Expires: {-100}"),
-      .unstored("an authorised answer", "RFC 9111 3.5", lasting, with: ["Authorization: Bearer a"]),
+      .unstored("an authorised answer", "RFC 9111 3.5", lasting, with: ann),
       CacheRow(
         "proxy-revalidate is never used stale", "RFC 9111 5.2.2.8",
         .asks("Cache-Control: max-age=10, proxy-revalidate"),
@@ -157,8 +145,7 @@ extension CacheRows {
     }
     + [
       CacheRow(
-        "what has become private is not kept", "RFC 9111 5.2.2.7",
-        .asks("Cache-Control: max-age=10", "ETag: \"a\""),
+        "what has become private is not kept", "RFC 9111 5.2.2.7", .asks(short, "ETag: \"a\""),
         .confirms("ETag: \"a\"", "Cache-Control: private", after: 20), .isMissing()),
       CacheRow(
         "what s-maxage has ended is never used stale", "RFC 9111 5.2.2.10",
@@ -166,13 +153,11 @@ extension CacheRows {
     ]
     + ["private", "no-cache", "s-maxage=x"].map {
       .unstored(
-        "an authorised answer that is \($0)", "RFC 9111 3.5", "Cache-Control: max-age=100, \($0)",
-        with: ["Authorization: Bearer a"])
+        "an authorised answer that is \($0)", "RFC 9111 3.5", "Cache-Control: max-age=100, \($0)", with: ann)
     }
     + ["public", "must-revalidate", "s-maxage=100"].map {
       CacheRow(
         "an authorised answer that is \($0)", "RFC 9111 3.5",
-        .asks("Cache-Control: max-age=100, \($0)", with: ["Authorization: Bearer a"]),
-        .hits(with: ["Authorization: Bearer b"], bodyOf: 1))
+        .asks("Cache-Control: max-age=100, \($0)", with: ann), .hits(with: bob, bodyOf: 1))
     }
 }

@@ -2,27 +2,27 @@ import NetSpool
 
 /// Conditions of the caller's own, and parts.
 extension CacheRows {
-  private static let lasting = "Cache-Control: max-age=100"
-  private static let short = "Cache-Control: max-age=10"
   private static let digits = "0123456789"
 
   /// What the cache answers alone.
   private static func cached(
     _ with: String..., status: Int, body: String = "", shows: [String] = []
   ) -> Visit {
-    var visit = Visit(with: with, sees: .cache, shows: shows)
-    visit.shown = (status, body)
-    return visit
+    Visit(with: with, sees: .cache, shows: shows, shown: (status, body))
   }
 
   private static func whole(_ answer: String...) -> Visit { Visit(answer: [lasting] + answer, body: digits) }
 
-  /// An answer of the origin to a request for a part.
-  private static func part(_ first: Int, _ last: Int, _ answer: String..., total: Int = 10) -> Visit {
-    let body = String(digits.dropFirst(first).prefix(last - first + 1))
+  /// An answer of the origin to a request for a part, which lasts when it does not say for how long.
+  static func part(
+    _ first: Int, _ last: Int, _ answer: String..., total: String = "10", body: String? = nil,
+    after: Double = 0, sends: [String] = []
+  ) -> Visit {
+    let control = answer.contains { $0.hasPrefix("Cache-Control") } ? [] : [lasting]
     return Visit(
-      with: ["Range: bytes=\(first)-\(last)"], status: 206,
-      answer: [lasting, "Content-Range: bytes \(first)-\(last)/\(total)"] + answer, body: body)
+      after: after, with: ["Range: bytes=\(first)-\(last)"], status: 206,
+      answer: control + ["Content-Range: bytes \(first)-\(last)/\(total)"] + answer,
+      body: body ?? String(digits.dropFirst(first).prefix(last - first + 1)), sends: sends)
   }
 
   static let ownConditions: [CacheRow] = [
@@ -110,17 +110,11 @@ extension CacheRows {
       cached("Range: bytes=0-1", "If-None-Match: \"a\"", status: 304)),
     CacheRow(
       "a stale whole is no source of parts", "RFC 9111 4", Visit(answer: [short], body: digits),
-      Visit(
-        after: 20, with: ["Range: bytes=0-1"], status: 206, answer: ["Content-Range: bytes 0-1/10"],
-        body: "01", sends: ["Range: bytes=0-1", "!If-None-Match"])),
+      part(0, 1, after: 20, sends: ["Range: bytes=0-1", "!If-None-Match"])),
     CacheRow(
       "a part is kept for who asks for it", "RFC 9111 3.3", part(2, 5, "ETag: \"a\""),
       cached("Range: bytes=3-4", status: 206, body: "34", shows: ["Content-Range: bytes 3-4/10"]),
-      .isMissing(),
-      Visit(
-        with: ["Range: bytes=3-8"], status: 206, answer: ["Content-Range: bytes 3-8/10", "ETag: \"a\""],
-        body: "345678"
-      )),
+      .isMissing(), part(3, 8, "ETag: \"a\"")),
     CacheRow(
       "parts of one body become a whole", "RFC 9111 3.4", part(0, 3, "ETag: \"a\""),
       part(6, 9, "ETag: \"a\""),
@@ -161,38 +155,20 @@ extension CacheRows {
       "a part that is all of it is the whole", "RFC 9111 3.4", part(0, 9), cached(status: 200, body: digits)),
     CacheRow(
       "a part of another length than it says is not kept", "RFC 9110 15.3.7",
-      Visit(
-        with: ["Range: bytes=0-4"], status: 206, answer: [lasting, "Content-Range: bytes 0-4/10"],
-        body: "0123"),
-      .isMissing(with: ["Range: bytes=0-3"])),
+      part(0, 4, body: "0123"), .isMissing(with: ["Range: bytes=0-3"])),
     CacheRow(
-      "nor is one of an unknown whole", "RFC 9110 14.4",
-      Visit(
-        with: ["Range: bytes=0-4"], status: 206, answer: [lasting, "Content-Range: bytes 0-4/*"],
-        body: "01234"),
+      "nor is one of an unknown whole", "RFC 9110 14.4", part(0, 4, total: "*"),
       .isMissing(with: ["Range: bytes=0-4"])),
     CacheRow(
-      "a part gets old", "RFC 9111 4.2",
-      Visit(
-        with: ["Range: bytes=0-4"], status: 206, answer: [short, "Content-Range: bytes 0-4/10"],
-        body: "01234"),
-      Visit(
-        after: 20, with: ["Range: bytes=0-4"], status: 206, answer: [lasting, "Content-Range: bytes 0-4/10"],
-        body: "abcde"), cached("Range: bytes=1-2", status: 206, body: "bc")),
+      "a part gets old", "RFC 9111 4.2", part(0, 4, short), part(0, 4, body: "abcde", after: 20),
+      cached("Range: bytes=1-2", status: 206, body: "bc")),
     CacheRow(
       "a stale whole hides no fresh part", "RFC 9111 4", Visit(answer: [short], body: digits),
-      Visit(
-        after: 20, with: ["Range: bytes=2-5"], status: 206, answer: [lasting, "Content-Range: bytes 2-5/10"],
-        body: "cdef"), cached("Range: bytes=3-4", status: 206, body: "de"), .isHeld(bodyOf: 1),
-      Visit(
-        with: ["Range: bytes=0-1"], status: 206, answer: [lasting, "Content-Range: bytes 0-1/10"], body: "ab"
-      ), cached("Range: bytes=0-1", status: 206, body: "ab")),
+      part(2, 5, body: "cdef", after: 20), cached("Range: bytes=3-4", status: 206, body: "de"),
+      .isHeld(bodyOf: 1), part(0, 1, body: "ab"), cached("Range: bytes=0-1", status: 206, body: "ab")),
     CacheRow(
       "a part does not take the place of the whole", "RFC 9111 3.4",
-      Visit(answer: [short, "ETag: \"a\""], body: digits),
-      Visit(
-        after: 20, with: ["Range: bytes=0-1"], status: 206,
-        answer: [lasting, "ETag: \"a\"", "Content-Range: bytes 0-1/10"], body: "01"),
+      Visit(answer: [short, "ETag: \"a\""], body: digits), part(0, 1, "ETag: \"a\"", after: 20),
       .isHeld(bodyOf: 1)),
     CacheRow(
       "a whole answer to a request for a part is kept", "RFC 9110 15.3.1",

@@ -1,8 +1,7 @@
+import NetSpool
+
 /// One resource, several answers.
 extension CacheRows {
-  private static let lasting = "Cache-Control: max-age=100"
-  private static let short = "Cache-Control: max-age=10"
-
   /// Whether two requests choose the same answer.
   private static func pair(
     _ rule: String, _ source: String, vary: String, _ first: [String], _ second: [String], same: Bool
@@ -71,19 +70,18 @@ extension CacheRows {
       .hits(with: ["Foo: 1"], bodyOf: 1), .hits(with: ["Foo: 2"], bodyOf: 2),
       .hits(with: ["Foo: 3"], bodyOf: 3)),
     CacheRow(
-      "each lasts by itself", "RFC 9111 4.1",
-      .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1"]),
+      "each lasts by itself", "RFC 9111 4.1", .asks(short, "Vary: Foo", with: ["Foo: 1"]),
       .asks(lasting, "Vary: Foo", with: ["Foo: 2"]), .asks(lasting, "Vary: Foo", after: 20, with: ["Foo: 1"]),
       .hits(with: ["Foo: 2"], bodyOf: 2), .hits(with: ["Foo: 1"], bodyOf: 3)),
     CacheRow(
       "each is asked about with its own validator", "RFC 9111 4.3.1",
-      .asks("Cache-Control: max-age=10", "Vary: Foo", "ETag: \"1\"", with: ["Foo: 1"]),
-      .asks("Cache-Control: max-age=10", "Vary: Foo", "ETag: \"2\"", with: ["Foo: 2"]),
+      .asks(short, "Vary: Foo", "ETag: \"1\"", with: ["Foo: 1"]),
+      .asks(short, "Vary: Foo", "ETag: \"2\"", with: ["Foo: 2"]),
       .confirms("ETag: \"1\"", after: 20, with: ["Foo: 1"], sends: ["If-None-Match: \"1\""], bodyOf: 1),
       .confirms("ETag: \"2\"", with: ["Foo: 2"], sends: ["If-None-Match: \"2\""], bodyOf: 2)),
     CacheRow(
       "the latest answer says what chooses", "RFC 9111 4.1",
-      .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1", "Bar: 1"]),
+      .asks(short, "Vary: Foo", with: ["Foo: 1", "Bar: 1"]),
       .asks(lasting, "Vary: Bar", after: 20, with: ["Foo: 1", "Bar: 1"]),
       .hits(with: ["Foo: 2", "Bar: 1"], bodyOf: 2), .asks(lasting, "Vary: Bar", with: ["Foo: 1", "Bar: 2"])),
     CacheRow(
@@ -108,13 +106,26 @@ extension CacheRows {
       .hits(with: ["Foo: 1"], bodyOf: 1)),
     CacheRow(
       "an answer that does not vary takes the place of all", "RFC 9111 4.1",
-      .asks("Cache-Control: max-age=10", "Vary: Foo", with: ["Foo: 1"]),
+      .asks(short, "Vary: Foo", with: ["Foo: 1"]),
       .asks(lasting, after: 20, with: ["Foo: 1"]), .hits(with: ["Foo: 2"], bodyOf: 2), .hits(bodyOf: 2)),
     CacheRow(
-      "one that varies takes the place of one that does not", "RFC 9111 4.1",
-      .asks("Cache-Control: max-age=10"),
+      "one that varies takes the place of one that does not", "RFC 9111 4.1", .asks(short),
       .asks(lasting, "Vary: Foo", after: 20, with: ["Foo: 1"]), .asks(lasting, "Vary: Foo", with: ["Foo: 2"]),
       .hits(with: ["Foo: 1"], bodyOf: 2)),
+    CacheRow(
+      "a variant leaves a default answer, which fits what no variant fits", "RFC 9111 4.1", .asks(lasting),
+      .asks(lasting, "Vary: Foo", after: 1, with: ["Foo: 1"], policy: .reload),
+      .isHeld(with: ["Foo: 1"], bodyOf: 2), .isHeld(bodyOf: 1), .isHeld(with: ["Foo: 2"], bodyOf: 1)),
+    CacheRow(
+      "a default answer hides no younger variant from requests with nothing but the URL", "RFC 9111 4.1",
+      .asks(lasting, after: 1, policy: .reload), .asks(lasting, policy: .reload),
+      .asks(lasting, policy: .reload), .hits(), .hits(), .hits(),
+      .asks(lasting, "Vary: Foo", after: 1, policy: .reload), .hits(), .hits(), .hits()),
+    CacheRow(
+      "nor when a variant came first", "RFC 9111 4.1", .asks(lasting, "Vary: Foo"),
+      .asks(lasting, after: 1, policy: .reload), .asks(lasting, policy: .reload),
+      .asks(lasting, policy: .reload), .hits(), .hits(), .hits(),
+      .asks(lasting, "Vary: Foo", after: 1, policy: .reload), .hits(), .hits(), .hits()),
     CacheRow(
       "an unsafe request takes all variants away", "RFC 9111 4.4",
       .asks(lasting, "Vary: Foo", with: ["Foo: 1"]),

@@ -12,9 +12,7 @@ final class CacheStory: Sendable {
   private let now = Mutex(Answer())
 
   init(_ engine: NetworkEngine, _ origin: ScriptedOrigin, _ clock: WallClockHand) {
-    self.engine = engine
-    self.origin = origin
-    self.clock = clock
+    (self.engine, self.origin, self.clock) = (engine, origin, clock)
     origin.fallback { [weak self] _ in self?.now.withLock { $0 } ?? .status(500) }
   }
 
@@ -77,19 +75,16 @@ final class CacheStory: Sendable {
     }
     let isOwn = visit.sees == .network
     #expect(response.source == visit.sees.source, "\(place): the source")
+    for field in visit.shows {
+      expect(field, in: response.headers[split(field).name], "\(place): the response")
+    }
     if let shown = visit.shown {
       #expect(response.status == shown.status, "\(place): the status")
       #expect((response.text ?? "") == shown.body, "\(place): the body")
-      for field in visit.shows {
-        expect(field, in: response.headers[split(field).name], "\(place): the response")
-      }
       return
     }
     let hasBody = visit.method != "HEAD" && response.status != 204
     #expect((response.text ?? "") == (hasBody ? (isOwn ? own : stored) : ""), "\(place): the body")
-    for field in visit.shows {
-      expect(field, in: response.headers[split(field).name], "\(place): the response")
-    }
     if let age = visit.age { #expect(response.headers["Age"] == "\(age)", "\(place): Age") }
     #expect((response.age == nil) == isOwn, "\(place): only what is stored has an age")
   }

@@ -22,6 +22,11 @@ enum CacheRows {
     var testDescription: String { name }
   }
 
+  static let lasting = "Cache-Control: max-age=100"
+  static let short = "Cache-Control: max-age=10"
+  static let ann = ["Authorization: Bearer a"]
+  static let bob = ["Authorization: Bearer b"]
+
   static let groups = [
     Group(name: "lifetimes", rows: lifetimes), Group(name: "Expires", rows: expires),
     Group(name: "Cache-Control as text", rows: directiveText), Group(name: "Age", rows: ages),
@@ -36,12 +41,9 @@ enum CacheRows {
     Group(name: "stored fields", rows: storedFields), Group(name: "whole answers", rows: wholeAnswers),
     Group(name: "ranges", rows: ranges), Group(name: "a caller's own conditions", rows: ownConditions),
     Group(name: "redirects", rows: redirects), Group(name: "credentials", rows: credentials),
-    Group(name: "a shared cache", rules: shared, rows: sharedCache),
+    Group(name: "a shared cache", rules: sharedRules, rows: sharedCache),
+    Group(name: "relaxed rules", rules: .relaxed, rows: relaxed),
+    Group(name: "numbers of the caller's own", rules: ownNumbers, rows: numbers),
+    Group(name: "no heuristics", rules: noHeuristics, rows: said),
   ]
-
-  private static var shared: NetSpool.CacheRules {
-    var rules = NetSpool.CacheRules.standard
-    rules.isShared = true
-    return rules
-  }
 }
