@@ -97,13 +97,4 @@ struct ActivityTests {
       #expect(operation.state == .finished)
     }
   }
-
-  @Test func `operations that were refused are not counted`() async throws {
-    try await withEngine { engine, _ in
-      let queue = engine.configuration.queue
-      _ = await engine.end(of: engine.operation(url: "nonsense"))
-      #expect(!queue.activity.isBusy)
-      #expect(queue.drainAndWait(deadline: .seconds(60)))
-    }
-  }
 }

@@ -16,6 +16,7 @@ struct BatchTests {
       let results = await engine.enqueue(operations).onProgress { progress.add($0) }.results
       #expect(results.count == Self.many)
       for (number, result) in results.enumerated() {
+        #expect(result.text == (number % 33 == 0 ? nil : "1234"), "operation \(number)")
         #expect((result.code == .status) == (number % 33 == 0), "operation \(number)")
       }
       let last = try #require(progress.entries.last)
@@ -34,6 +35,7 @@ struct BatchTests {
         }
       }
       #expect(calls.entries == [0])
+      #expect(await engine.enqueue([]).results.isEmpty)
     }
   }
 

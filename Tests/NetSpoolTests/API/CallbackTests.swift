@@ -14,17 +14,24 @@ struct CallbackTests {
 
   enum Delivery: CaseIterable, Sendable { case serial, loop }
 
-  @Test(arguments: Place.allCases, Delivery.allCases)
-  func `cancelling itself inside any closure leaves one ending`(place: Place, delivery: Delivery) async throws
-  {
-    try await runs(place, delivery) { operation, _ in operation.cancel() }
-  }
+  enum Act: CaseIterable, Sendable { case cancel, cancelAll, pauseAndResume, shutDown }
 
-  @Test(arguments: Place.allCases, Delivery.allCases)
-  func `cancelling everything inside any closure leaves one ending each`(place: Place, delivery: Delivery)
+  @Test(arguments: Place.allCases, Act.allCases)
+  func `an act that ends or stops inside any closure leaves one ending each`(place: Place, act: Act)
     async throws
   {
-    try await runs(place, delivery) { _, engine in engine.cancelAll() }
+    for delivery in Delivery.allCases {
+      try await runs(place, delivery) { operation, engine in
+        switch act {
+        case .cancel: operation.cancel()
+        case .cancelAll: engine.cancelAll()
+        case .pauseAndResume:
+          operation.pause()
+          operation.resume()
+        case .shutDown: engine.shutDownAndWait(deadline: .seconds(0))
+        }
+      }
+    }
   }
 
   @Test(arguments: Place.allCases, Delivery.allCases)
@@ -33,23 +40,6 @@ struct CallbackTests {
     try await runs(place, delivery) { _, engine in more.start(engine.operation(path: "/more")) }
     #expect(more.ended >= 1)
     #expect(more.count("completed") == more.ended)
-  }
-
-  @Test(arguments: Place.allCases, Delivery.allCases)
-  func `pausing and resuming inside any closure leaves one ending`(place: Place, delivery: Delivery)
-    async throws
-  {
-    try await runs(place, delivery) { operation, _ in
-      operation.pause()
-      operation.resume()
-    }
-  }
-
-  @Test(arguments: Place.allCases, Delivery.allCases)
-  func `shutting the engine down inside any closure leaves one ending each`(place: Place, delivery: Delivery)
-    async throws
-  {
-    try await runs(place, delivery) { _, engine in engine.shutDownAndWait(deadline: .seconds(0)) }
   }
 
   /// One operation that goes through all the places, three others under way, and an action at one place.
@@ -68,28 +58,23 @@ struct CallbackTests {
         }
       }, queue: { $0.sizing = .fixed(2) }
     ) { engine, origin in
-      script(origin, place)
+      origin.on("/subject", place == .error ? .status(500) : .pattern(100_000))
+      origin.on(prefix: "/other", .text("other").delay(.milliseconds(5)))
+      origin.on("/more", .text("more"))
       let tally = Tally()
       let operation = engine.operation(path: "/subject", method: .post)
         .setBody(.bytes(BodyPattern.bytes(100_000)))
       let others = (0..<3).map { engine.operation(path: "/other\($0)") }
-      subject.adopt(operation, engine)
-      subject.follow(operation)
+      subject.follow(operation, engine)
       for one in [operation] + others { tally.start(one) }
       await tally.wait(for: 4)
       if place == .late { operation.onCompletion { _ in subject.passes(.late) } }
       _ = await operation.end()  // behind the late one
-      #expect(tally.isOneEach && tally.ended == 4)
+      #expect(tally.isOneEach && tally.ended == 4, "delivered by \(delivery)")
       if delivery == .serial { engine.shutDownAndWait(deadline: .seconds(5)) }
       _ = engine.configuration.queue.drainAndWait(deadline: .seconds(5))
       subject.forget()
     }
-  }
-
-  private func script(_ origin: ScriptedOrigin, _ place: Place) {
-    origin.on("/subject", place == .error ? .status(500) : .pattern(100_000))
-    origin.on(prefix: "/other", .text("other").delay(.milliseconds(5)))
-    origin.on("/more", .text("more"))
   }
 }
 
@@ -107,7 +92,6 @@ private final class Subject: Sendable {
     self.action = action
   }
 
-  func adopt(_ operation: NetworkOperation, _ engine: NetworkEngine) { parties.add((operation, engine)) }
   func forget() { parties.removeAll() }
 
   func passes(_ here: CallbackTests.Place) {
@@ -116,7 +100,8 @@ private final class Subject: Sendable {
     action(operation, engine)
   }
 
-  func follow(_ operation: NetworkOperation) {
+  func follow(_ operation: NetworkOperation, _ engine: NetworkEngine) {
+    parties.add((operation, engine))
     operation.onStateChange { [self] state in
       switch state {
       case .queued: passes(.queued)

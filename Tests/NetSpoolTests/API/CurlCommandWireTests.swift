@@ -16,8 +16,7 @@ struct CurlCommandWireTests {
   static let samples: [Sample] = [
     Sample(name: "plain GET") { wire, _ in wire.operation("/a/b?x=%C3%BC&y=1+2") },
     Sample(name: "shell characters") { wire, _ in
-      wire.operation("/a?q=$(id)&r='`\"*~#no".replacingSpaces()).setHeader(
-        "X-Odd", "it's $HOME \"`x`\" \\ !*")
+      wire.operation("/a?q=$(id)&r='`\"*~#no").setHeader("X-Odd", "it's $HOME \"`x`\" \\ !*")
     },
     Sample(name: "fields") { wire, _ in
       wire.operation("/a").setHeader("X-A", "1").addHeader("X-A", "2").setHeader("X-Empty", "")
@@ -38,8 +37,7 @@ struct CurlCommandWireTests {
       wire.operation("/a", .post).setBody(.bytes(Array("@/etc/passwd".utf8), contentType: "text/plain"))
     },
     Sample(name: "binary") { wire, _ in
-      wire.operation("/a", .put).setBody(
-        .bytes((0...255).map { UInt8($0) }, contentType: "application/x-own"))
+      wire.operation("/a", .put).setBody(.bytes(Array(0...255), contentType: "application/x-own"))
     },
     Sample(name: "file") { wire, folder in
       wire.operation("/a", .put).setBody(.file(try folder.write("it's a file", BodyPattern.bytes(70_000))))
@@ -51,6 +49,18 @@ struct CurlCommandWireTests {
       .addData(Array("it's; \"quoted\"\n@x".utf8), forKey: "t").addData(
         [1, 2, 255], forKey: "b", mimeType: "image/png", fileName: "b.png")
     },
+    Sample(name: "multipart with bytes of all kinds") { wire, folder in
+      wire.operation("/a").addData([0, 0x1B, 255], forKey: "a=b")
+        .addFile(try folder.write("it's", [0, 1, 2]), forKey: "f")
+        .addData(Array("text".utf8), forKey: "t", mimeType: "text/plain; charset=utf-8")
+    },
+    Sample(name: "what a terminal would obey") { wire, _ in
+      wire.operation("/a", .post).setBody(.bytes(Array("\u{1B}[2J".utf8), contentType: "x/y"))
+    },
+    Sample(name: "more than an argument holds") { wire, _ in
+      let text = String(repeating: "it's é\n", count: 17_000)
+      return wire.operation("/a", .post).setBody(.bytes(Array(text.utf8), contentType: "x/y"))
+    },
   ]
 
   @Test(arguments: samples) func `sends the same request`(_ sample: Sample) async throws {
@@ -60,8 +70,7 @@ struct CurlCommandWireTests {
       let operation = try sample.make(wire, folder)
       let command = operation.curlCommand(revealingSecrets: true)
       _ = try await wire.answer(operation)
-      let result = try ChildProcess.run(["sh", "-c", "\(command) -sS --noproxy '*' -q"])
-      #expect(result.exit == .status(0), "\(command)\n\(String(decoding: result.errors, as: UTF8.self))")
+      _ = try runShell("\(command) -sS --noproxy '*' -q")
       let requests = wire.origin.requests
       try #require(requests.count == 2, "\(command)")
       try compare(requests[0], requests[1], command)
@@ -109,8 +118,4 @@ struct CurlCommandWireTests {
       #expect(error.url?.contains("/a?sig=") == true)
     }
   }
-}
-
-extension String {
-  fileprivate func replacingSpaces() -> String { replacing(" ", with: "%20") }
 }

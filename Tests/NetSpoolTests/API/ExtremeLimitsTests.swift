@@ -26,7 +26,7 @@ import Testing
   @Test(arguments: engineCounts.map(\.0)) func `counts of an engine`(name: String) async throws {
     let set = try #require(Self.engineCounts.first { $0.0 == name }).1
     for count in Self.counts {
-      try await oneGet { configuration in
+      try await get { configuration in
         let port = configuration.port
         set(&configuration, count)
         if name == "port", (1...65535).contains(count) { configuration.port = port }
@@ -42,7 +42,7 @@ import Testing
 
   @Test(arguments: engineSpans.map(\.0)) func `time limits of an engine`(name: String) async throws {
     let set = try #require(Self.engineSpans.first { $0.0 == name }).1
-    for span in Self.spans { try await oneGet { set(&$0.timeouts, span) } }
+    for span in Self.spans { try await get { set(&$0.timeouts, span) } }
   }
 
   @Test func `a limit of nothing is refused by its name, and the least of each is taken`() {
@@ -64,7 +64,6 @@ import Testing
   @Test func `any limits of an engine and a request at once`() async throws {
     try await withQueue { queue in
       let origin = try ScriptedOrigin()
-      origin.fallback(.text("ok"))
       for seed in 1...(LongRun.isOn ? 10_000 : 300) as ClosedRange<UInt64> {
         var random = SplitMix64(seed: seed)
         let own = Self.anySpans(&random)
@@ -101,7 +100,7 @@ import Testing
         (settings.sizing, settings.maximumConcurrent, settings.maximumPerOrigin) = (sizing, count, count)
         do throws(NetworkError) {
           let queue = try NetworkQueue(configuration: settings)
-          try? await get(on: queue) { _ in }
+          try? await get(on: queue)
         } catch { #expect(error.code == .invalidConfiguration && count < 1, "\(count): \(error)") }
       }
     }
@@ -169,21 +168,12 @@ import Testing
   }
 
   /// A GET under these settings ends, well or with a word for why not.
-  private func oneGet(_ change: (inout NetworkEngine.Configuration) -> Void) async throws {
-    try await get(on: NetworkQueue(), change)
-  }
-
-  private func get(on queue: NetworkQueue, _ change: (inout NetworkEngine.Configuration) -> Void) async throws
-  {
-    let origin = try ScriptedOrigin()
-    origin.fallback(.text("ok"))
-    try await get(from: origin, on: queue, change: change)
-  }
-
   private func get(
-    from origin: ScriptedOrigin, on queue: NetworkQueue, own: NetworkRequest.Timeouts? = nil,
-    _ comment: Comment = "", change: (inout NetworkEngine.Configuration) -> Void
+    from origin: ScriptedOrigin? = nil, on queue: NetworkQueue? = nil, own: NetworkRequest.Timeouts? = nil,
+    _ comment: Comment = "", change: (inout NetworkEngine.Configuration) -> Void = { _ in }
   ) async throws {
+    let (origin, queue) = (try origin ?? ScriptedOrigin(), try queue ?? NetworkQueue())
+    origin.fallback(.text("ok"))
     let engine: NetworkEngine
     do { engine = try NetworkEngine(to: origin, on: queue, change) } catch let error as NetworkError {
       #expect(error.code == .invalidConfiguration && error.reason != nil, comment)

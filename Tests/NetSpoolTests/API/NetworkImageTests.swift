@@ -6,11 +6,9 @@ import Testing
 
 @Suite("A body as an image")
 struct NetworkImageTests {
-  private func body(_ bytes: [UInt8]) -> ResponseBytes { ResponseBytes(bytes) }
-
   @Test func `tells format size and bytes`() throws {
     let file = Thumbnail.png(7)
-    let image = try #require(NetworkImage(body(file)))
+    let image = try #require(NetworkImage(ResponseBytes(file)))
     #expect(image.format == .png && image.format.mimeType == "image/png")
     #expect(image.pixelWidth == Thumbnail.side && image.pixelHeight == Thumbnail.side)
     #expect(image.isComplete)
@@ -18,12 +16,12 @@ struct NetworkImageTests {
   }
 
   @Test func `is not complete when cut off`() throws {
-    let image = try #require(NetworkImage(body(Thumbnail.png(7).dropLast())))
+    let image = try #require(NetworkImage(ResponseBytes(Thumbnail.png(7).dropLast())))
     #expect(!image.isComplete && image.pixelWidth == Thumbnail.side)
   }
 
   @Test(arguments: ["", "<html>404</html>", "{}"]) func `is nil of other bodies`(_ text: String) {
-    #expect(NetworkImage(body(Array(text.utf8))) == nil)
+    #expect(NetworkImage(ResponseBytes(Array(text.utf8))) == nil)
   }
 
   @Test func `that is none, or a part of one, says which by the cause of its error`() async throws {
@@ -31,10 +29,8 @@ struct NetworkImageTests {
       origin.on("/none", .text("hello"))
       origin.on("/cut", .bytes(Array(Thumbnail.png(7).dropLast()), type: "image/png"))
       for (path, cause) in [("/none", NetworkError.Cause.notAnImage), ("/cut", .imageTruncated)] {
-        let error = await #expect(throws: NetworkError.self) {
-          _ = try await engine.image(at: origin.url(path))
-        }
-        #expect(error?.code == .decodeFailed && error?.cause == cause)
+        let error = await #expect(throws: NetworkError.self) { try await engine.image(at: origin.url(path)) }
+        #expect(error?.code == .decodeFailed && error?.cause == cause && error?.reason == cause.description)
       }
     }
   }

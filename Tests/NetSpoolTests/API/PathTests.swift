@@ -7,14 +7,14 @@ import Testing
 @Suite("Requests to paths")
 struct PathTests {
   @Test func `a call each`() async throws {
-    try await withEngine({ $0.basePath = "v1" }) { engine, origin in
+    try await withEngine({ $0.basePath = "v1" }) { (engine, origin) async throws in
       origin.fallback { .text("\($0.method) \($0.target) \($0.text)") }
-      try await same(engine.get("users/7", parameters: ["a": "b"]).text, "GET /v1/users/7?a=b ")
-      try await same(engine.delete("users/7").text, "DELETE /v1/users/7 ")
-      try await same(engine.head("users").status, 200)
-      try await same(engine.post("users", parameters: ["a": "b"]).text, "POST /v1/users a=b")
-      try await same(engine.put("users", body: .bytes([0x61])).text, "PUT /v1/users a")
-      try await same(engine.patch("users", body: .json([0x7B, 0x7D])).text, "PATCH /v1/users {}")
+      #expect(try await engine.get("users/7", parameters: ["a": "b"]).text == "GET /v1/users/7?a=b ")
+      #expect(try await engine.delete("users/7").text == "DELETE /v1/users/7 ")
+      #expect(try await engine.head("users").status == 200)
+      #expect(try await engine.post("users", parameters: ["a": "b"]).text == "POST /v1/users a=b")
+      #expect(try await engine.put("users", body: .bytes([0x61])).text == "PUT /v1/users a")
+      #expect(try await engine.patch("users", body: .json([0x7B, 0x7D])).text == "PATCH /v1/users {}")
     }
   }
 
@@ -22,10 +22,8 @@ struct PathTests {
     try await withEngine { engine, origin in
       origin.on("/missing", .status(404))
       origin.on("/held", .noAnswer)
-      do {
-        _ = try await engine.get("missing")
-        Issue.record("404 is an error")
-      } catch let error as NetworkError { #expect(error.code == .status && error.response?.status == 404) }
+      let error = await #expect(throws: NetworkError.self) { try await engine.get("missing") }
+      #expect(error?.code == .status && error?.response?.status == 404)
       let task = Task { try await engine.get("held") }
       #expect(await origin.waitForHits("/held", 1))
       task.cancel()
@@ -42,21 +40,14 @@ struct PathTests {
         texts.add(text)
         if texts.count == 7 { all.open() }
       }
-      engine.get("a") {
-        note($0.text ?? "")
-      } onError: {
-        note("\($0.code)")
+      for path in ["a", "missing"] {
+        engine.get(path, onCompletion: { note($0.text ?? "") }, onError: { note("\($0.code)") })
       }
       engine.head("a") { note("HEAD \($0.status)") }
       engine.delete("a") { note($0.text ?? "") }
       engine.post("a", body: .bytes([0x61])) { note($0.text ?? "") }
       engine.put("a", parameters: ["b": "c"]) { note($0.text ?? "") }
       engine.patch("a") { note($0.text ?? "") }
-      engine.get("missing") {
-        note($0.text ?? "")
-      } onError: {
-        note("\($0.code)")
-      }
       await all.opened()
       #expect(Set(texts.entries) == ["GET ", "HEAD 200", "DELETE ", "POST a", "PUT b=c", "PATCH ", "status"])
     }
@@ -139,30 +130,20 @@ struct PathTests {
       origin.fallback { .text("\($0.header("Content-Encoding") ?? "none") \($0.bodyCount)") }
       let text = [UInt8](repeating: 0x61, count: 100_000)
       var request = NetworkRequest(path: "a", method: .post, body: .bytes(text, contentType: "text/plain"))
-      try await same(engine.response(for: request).text, "none 100000")
+      #expect(try await engine.response(for: request).text == "none 100000")
       request.compression = .gzip
       let operation = engine.operation(request)
       let answer = await engine.end(of: operation).text ?? ""
       #expect(answer.hasPrefix("gzip ") && Int(answer.dropFirst(5)) ?? 0 < 1_000)
       #expect(!operation.curlCommand.contains("Content-Encoding"))
       let sent = try #require(origin.requests.last)
-      let inflater = Inflater(.gzip)
-      var output = UnpackedOutput()
+      let decoder = try #require(try ContentDecoder.make(for: ["Content-Encoding": "gzip"]))
       var unpacked: [UInt8] = []
-      var rest = sent.body[...]
-      while true {
-        let step = try inflater.step(Array(rest).rawBytes, into: &output)
-        try output.lend { unpacked.append($0) }
-        rest = rest.dropFirst(step.consumed)
-        if step.isAtEnd { break }
-      }
+      try decoder.decode(sent.body.rawBytes) { unpacked.append($0) }
+      try decoder.finish()
       #expect(unpacked == text)
       request.headers.set("Content-Encoding", "br")
-      try await same(engine.response(for: request).text, "br 100000")
+      #expect(try await engine.response(for: request).text == "br 100000")
     }
   }
 }
-
-private func same<Value: Equatable>(
-  _ value: Value, _ expected: Value, sourceLocation: SourceLocation = #_sourceLocation
-) { #expect(value == expected, sourceLocation: sourceLocation) }

@@ -33,11 +33,7 @@ struct PrefetchTests {
         most.raise(to: pulled.add() - done.value)
         return number % 50 == 0 ? "ftp://nonsense" : base + "\(number)"
       }
-      // When
-      let result = Outcome()
-      engine.prefetch(urls, each: { _ in done.add() }, completion: result.set)
-      let summary = await result.summary
-      // Then
+      let summary = await summary { engine.prefetch(urls, each: { _ in done.add() }, completion: $0) }
       #expect(summary.succeeded == count - count / 50)
       #expect(summary.failed == count / 50)
       #expect(summary.bytes == Int64(4 * summary.succeeded))
@@ -56,10 +52,7 @@ struct PrefetchTests {
         if number >= 3000 { batch.entries.first?.cancel() }
         return base + "\(number)"
       }
-      let result = Outcome()
-      let made = engine.prefetch(urls, completion: result.set)
-      batch.add(made)
-      let summary = await result.summary
+      let summary = await summary { batch.add(engine.prefetch(urls, completion: $0)) }
       #expect(summary.wasCancelled)
       #expect(summary.succeeded + summary.failed >= 3000)
       #expect(summary.succeeded + summary.failed <= 3002)
@@ -103,28 +96,26 @@ struct PrefetchTests {
 
   @Test func `its batch ends with it`() async throws {
     try await withEngine { engine, origin in
-      let outcome = Outcome()
-      #expect(await engine.prefetch([origin.url("/")], completion: outcome.set).results.isEmpty)
-      #expect(await outcome.summary.failed == 1)
+      let batch = Journal<NetworkBatch>()
+      #expect(await summary { batch.add(engine.prefetch([origin.url("/")], completion: $0)) }.failed == 1)
+      #expect(await batch.entries[0].results.isEmpty)
     }
   }
 
   @Test func `an endless one ends with its engine`() async throws {
     try await withEngine { engine, origin in
       origin.fallback(.text("1234"))
-      let (base, outcome) = (origin.url("/"), Outcome())
-      engine.prefetch(Numbered { base + "\($0)" }, completion: { outcome.set($0) })
+      let base = origin.url("/")
+      async let end = summary { engine.prefetch(Numbered { base + "\($0)" }, completion: $0) }
       #expect(await origin.waitForRequests(100))
       await engine.shutDown(deadline: .zero)
-      #expect(await outcome.summary.wasCancelled)
+      #expect(await end.wasCancelled)
     }
   }
 
   @Test func `nothing to fetch is complete at once`() async throws {
     try await withEngine { engine, _ in
-      let summary = await withCheckedContinuation { continuation in
-        engine.prefetch([String](), completion: { continuation.resume(returning: $0) })
-      }
+      let summary = await summary { engine.prefetch([String](), completion: $0) }
       #expect(summary.succeeded == 0 && summary.failed == 0 && !summary.wasCancelled)
     }
   }
@@ -134,29 +125,18 @@ struct PrefetchTests {
       let origin = try ScriptedOrigin()
       origin.on(prefix: "/", .text("1234"))
       let base = origin.url("/")
-      let summary = await withCheckedContinuation { continuation in
+      let summary = await summary { completion in
         guard let engine = try? NetworkEngine(to: origin, on: queue) else { return }
-        engine.prefetch((0..<2000).map { base + "\($0)" }, completion: { continuation.resume(returning: $0) })
+        engine.prefetch((0..<2000).map { base + "\($0)" }, completion: completion)
       }
       #expect(summary.succeeded == 2000)
     }
   }
 
-  /// The summary, once it has come.
-  private final class Outcome: Sendable {
-    private let summaries = Journal<PrefetchSummary>()
-    private let latch = Latch()
-
-    func set(_ summary: PrefetchSummary) {
-      summaries.add(summary)
-      latch.open()
-    }
-
-    var summary: PrefetchSummary {
-      get async {
-        await latch.opened()
-        return summaries.entries[0]
-      }
-    }
+  /// The summary of a prefetch that is given a completion.
+  private func summary(
+    _ start: (@escaping @Sendable (PrefetchSummary) -> Void) -> Void
+  ) async -> PrefetchSummary {
+    await withCheckedContinuation { continuation in start { continuation.resume(returning: $0) } }
   }
 }

@@ -6,20 +6,13 @@ import Testing
 @Suite struct FailureTraitsTests {
   static let codes = NetworkError.Code.Word.allCases.map { NetworkError.Code($0) }
 
-  @Test(arguments: FailureTraitsTests.codes)
-  func `what another attempt may mend does not recur`(code: NetworkError.Code) {
+  @Test(arguments: FailureTraitsTests.codes) func `no trait contradicts another`(code: NetworkError.Code) {
     let traits = code.traits
-    #expect(!(traits.contains(.isTransient) && traits.contains(.recurs)))
-    #expect(!(traits.contains(.isTransient) && traits.contains(.isLasting)))
-  }
-
-  @Test(arguments: FailureTraitsTests.codes) func `what lasts recurs`(code: NetworkError.Code) {
-    #expect(!code.traits.contains(.isLasting) || code.traits.contains(.recurs))
-  }
-
-  @Test(arguments: FailureTraitsTests.codes)
-  func `what failed on the way there is no fault of this machine's disk`(code: NetworkError.Code) {
-    #expect(code.stage == .elsewhere || !code.traits.contains(.isLocal))
+    let isMended = traits.contains(.isTransient)
+    #expect(!(isMended && traits.contains(.recurs)), "what another attempt may mend recurs")
+    #expect(!(isMended && traits.contains(.isLasting)), "what another attempt may mend lasts")
+    #expect(!traits.contains(.isLasting) || traits.contains(.recurs), "what lasts does not recur")
+    #expect(code.stage == .elsewhere || !traits.contains(.isLocal), "a disk failed on the way there")
   }
 
   @Test func `a name, a connection and a route are what an offline machine lacks`() {

@@ -59,7 +59,9 @@ final class ModelWire: SimulatedWire {
     let transfer = exchanges[index].transfer
     switch exchanges[index].pieces.popLast() {
     case .head(let lines)?:
-      if !(lines + [""]).allSatisfy({ transfer.received(line: $0) }) { finish(transfer, 23) }
+      // The empty line ends a head.
+      let isTaken = (lines + [""]).allSatisfy { transfer.received(header: Array("\($0)\r\n".utf8).rawBytes) }
+      if !isTaken { finish(transfer, 23) }
     case .body(let count)?:
       switch transfer.received(body: Self.bytes.rawBytes.extracting(0..<count)) {
       case .taken: break
@@ -126,14 +128,6 @@ final class ModelWire: SimulatedWire {
   }
 
   private func age() -> [String] { ["Cache-Control: max-age=\([0, 1, 60][random.below(3)])"] }
-}
-
-extension Transfer {
-  /// A line of a head; the empty one ends it.
-  fileprivate func received(line: String) -> Bool {
-    let bytes = Array("\(line)\r\n".utf8)
-    return received(header: bytes.rawBytes)
-  }
 }
 
 /// Takes bodies in its own time, and sometimes fails.

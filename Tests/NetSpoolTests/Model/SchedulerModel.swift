@@ -31,25 +31,8 @@ final class SchedulerModel {
   private var random = SplitMix64(seed: 0)
   private var seed: UInt64 = 0
   private(set) var operationsRun = 0
-  /// What has happened so far, to see that each kind of thing does.
-  private(set) var happened = Happened()
-
-  struct Happened {
-    var completed = 0
-    var failed: [String: Int] = [:]
-    var statuses: [Int: Int] = [:]
-    var joined = 0
-    var paused = 0
-    var blocked = 0
-    var parked = 0
-    var redirected = 0
-    var repeated = 0
-    var cached = 0
-    var revalidated = 0
-    var streamed = 0
-    var held = 0
-    var frozen = 0
-  }
+  /// How often each kind of thing has happened so far, to see that it does; statuses and the codes of errors are among them.
+  private(set) var happened: [String: Int] = [:]
 
   /// - Parameters:
   ///   - cache: a directory for the second engine's cache; nil: it has none.
@@ -68,14 +51,11 @@ final class SchedulerModel {
     configuration.delivery = .loopThread
     configuration.originPauseMax = .seconds(5)
     // Silence ends soon, because each tick of it is a step of the model.
-    configuration.timeouts.connect = .seconds(1)
-    configuration.timeouts.headers = .seconds(1)
-    configuration.timeouts.stall = .seconds(1)
+    configuration.timeouts = .init(connect: .seconds(1), headers: .seconds(1), stall: .seconds(1))
     engines = try [NetworkEngine(configuration: configuration), NetworkEngine(configuration: configuration)]
     if let cache {
-      let settings = CacheConfiguration(directory: cache)
       let timeline = ModelTime(timeline)
-      try engines[1].useCache(settings, now: { timeline.milliseconds })
+      try engines[1].useCache(CacheConfiguration(directory: cache), now: { timeline.milliseconds })
     }
     freezing = try frozen.map { try ModelFreezing(engines[0], directory: $0) }
     turn()
@@ -152,7 +132,7 @@ final class SchedulerModel {
       if streams { addStreams(to: operation) }
       if number > 0, random.chance(15) { operation.addDependency(all[random.below(number)]) }
       ledger.watch(operation, number)
-      if streams { happened.streamed += 1 }
+      if streams { happened["streamed", default: 0] += 1 }
       all.append(operation)
       waiting.append(operation)
     }
@@ -170,9 +150,8 @@ final class SchedulerModel {
   }
 
   private func limits() -> NetworkRequest.Timeouts {
-    var limits = NetworkRequest.Timeouts()
-    limits.headers = .milliseconds(50 + random.below(3_000))
-    limits.stall = .milliseconds(50 + random.below(3_000))
+    var limits = NetworkRequest.Timeouts(
+      headers: .milliseconds(50 + random.below(3_000)), stall: .milliseconds(50 + random.below(3_000)))
     if random.chance(50) { limits.total = .milliseconds(1 + random.below(6_000)) }
     if random.chance(20) { limits.queueDeadline = .milliseconds(random.below(2_000)) }
     return limits
@@ -195,12 +174,13 @@ final class SchedulerModel {
 
   private func note(_ operation: NetworkOperation) {
     switch operation.loop.phase {
-    case .sharing: happened.joined += 1
-    case .paused: happened.paused += 1
-    case .waiting(.others): happened.blocked += 1
-    case .waiting(.until(let wait)): if case .room = wait.reason { happened.parked += 1 }
-    case .frozen: happened.frozen += 1
-    case .running: if operation.loop.transfer?.exchange.hasYielded ?? false { happened.held += 1 }
+    case .sharing: happened["joined", default: 0] += 1
+    case .paused: happened["paused", default: 0] += 1
+    case .waiting(.others): happened["blocked", default: 0] += 1
+    case .waiting(.until(let wait)): if case .room = wait.reason { happened["parked", default: 0] += 1 }
+    case .frozen: happened["frozen", default: 0] += 1
+    case .running:
+      if operation.loop.transfer?.exchange.hasYielded ?? false { happened["held", default: 0] += 1 }
     default: break
     }
   }
@@ -210,7 +190,10 @@ final class SchedulerModel {
     var rounds = 0
     while ledger.count < all.count || wire.hasWork || !timeline.isEmpty {
       rounds += 1
-      if rounds == 20_000 { throw fault("\(all.filter { !ledger.hasEnded($0) }.map(phase)) never end") }
+      if rounds == 20_000 {
+        let left = all.indices.filter { ledger.endings($0) == 0 }
+        throw fault("\(left.map { all[$0].loop.phase }) never end")
+      }
       // The disk has threads of its own, and they real time.
       if rounds > 2_000 { usleep(500) }
       for operation in all {
@@ -248,8 +231,6 @@ final class SchedulerModel {
     freezing.forgetDead()
   }
 
-  private func phase(_ operation: NetworkOperation) -> String { "\(operation.loop.phase)" }
-
   private func turn() { scheduler.loop.runOnce() }
 
   // MARK: What must be so at the end
@@ -264,7 +245,7 @@ final class SchedulerModel {
       switch operation.loop.phase {
       // Those that were cancelled before, or answered by the cache at once, never came to the loop.
       case .ended, .ready: break
-      default: throw fault("an operation is \(phase(operation))")
+      default: throw fault("an operation is \(operation.loop.phase)")
       }
       count(operation)
     }
@@ -317,13 +298,13 @@ final class SchedulerModel {
   private func count(_ operation: NetworkOperation) {
     switch operation.outcome {
     case .success(let response):
-      happened.completed += 1
-      happened.statuses[response.status, default: 0] += 1
-      if response.metrics.redirects > 0 { happened.redirected += 1 }
-      if response.metrics.attempts > 1 { happened.repeated += 1 }
-      if response.source == .cache { happened.cached += 1 }
-      if response.source == .revalidated { happened.revalidated += 1 }
-    case .failure(let failure): happened.failed["\(failure.code)", default: 0] += 1
+      happened["completed", default: 0] += 1
+      happened["\(response.status)", default: 0] += 1
+      if response.metrics.redirects > 0 { happened["redirected", default: 0] += 1 }
+      if response.metrics.attempts > 1 { happened["repeated", default: 0] += 1 }
+      if response.source == .cache { happened["cached", default: 0] += 1 }
+      if response.source == .revalidated { happened["revalidated", default: 0] += 1 }
+    case .failure(let failure): happened["\(failure.code)", default: 0] += 1
     case .handedOver, nil: break
     }
   }
@@ -333,22 +314,14 @@ final class SchedulerModel {
 private final class Ledger: @unchecked Sendable {
   // Safe because closures run on the loop's thread, which is the model's.
   private var counts = [Int](repeating: 0, count: 16)
-  private(set) var count = 0
-  private var ended: Set<UInt64> = []
+  /// Operations that have ended.
+  var count: Int { counts.count { $0 > 0 } }
 
   func watch(_ operation: NetworkOperation, _ number: Int) {
-    let id = operation.id
-    operation.onCompletion { [self] _ in note(number, id) }.onError { [self] _ in note(number, id) }
-  }
-
-  private func note(_ number: Int, _ id: UInt64) {
-    counts[number] += 1
-    if counts[number] == 1 { count += 1 }
-    ended.insert(id)
+    operation.onCompletion { [self] _ in counts[number] += 1 }.onError { [self] _ in counts[number] += 1 }
   }
 
   func endings(_ number: Int) -> Int { counts[number] }
-  func hasEnded(_ operation: NetworkOperation) -> Bool { ended.contains(operation.id) }
 }
 
 /// The model's time for rules of caches.

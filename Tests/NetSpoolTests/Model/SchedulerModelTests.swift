@@ -23,15 +23,10 @@ import Testing
     let happened = model.happened
     #expect(model.close() == 0)
     // Each kind of thing has happened, or the model shows nothing.
-    let kinds = [
-      happened.completed, happened.joined, happened.paused, happened.blocked, happened.parked,
-      happened.redirected,
-      happened.repeated, happened.cached, happened.revalidated, happened.streamed,
-      happened.frozen,
-    ]
-    #expect(kinds.allSatisfy { $0 > 0 }, "\(happened)")
-    for code in ["timedOut", "cancelled", "status", "sinkFailed", "connectionLost", "redirectCycle"] {
-      #expect(happened.failed[code, default: 0] > 0, "\(happened)")
-    }
+    for kind in [
+      "completed", "joined", "paused", "blocked", "parked", "redirected", "repeated", "cached", "revalidated",
+      "streamed", "frozen", "timedOut", "cancelled", "status", "sinkFailed", "connectionLost",
+      "redirectCycle",
+    ] { #expect(happened[kind, default: 0] > 0, "\(kind): \(happened)") }
   }
 }

@@ -10,9 +10,8 @@ import Testing
 
   private var damper = LinkDamper()
 
-  @Test(arguments: [LinkState.unrouted, LinkDamperTests.up]) mutating func `the first state counts at once`(
-    state: LinkState
-  ) {
+  @Test(arguments: [LinkState.unrouted, LinkDamperTests.up])
+  mutating func `the first state counts at once`(state: LinkState) {
     damper.observe(state, now: 0)
     #expect(damper.settled == state && damper.deadline == nil)
   }
@@ -42,9 +41,8 @@ import Testing
     #expect(changes == 1 && damper.settled == .unrouted)
   }
 
-  @Test(arguments: 0..<30 as Range<UInt64>) mutating func `what counts is never more than is there`(
-    seed: UInt64
-  ) {
+  @Test(arguments: 0..<30 as Range<UInt64>)
+  mutating func `what counts is never more than is there`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var (now, upSince): (Int64, Int64?) = (0, nil)
     var latest = LinkState.unrouted

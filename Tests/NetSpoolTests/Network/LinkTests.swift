@@ -11,43 +11,44 @@ struct LinkTests {
     try await Namespace.run("LinkTests", name: name, body)
   }
 
-  /// An engine whose paths lead to the neighbour's address.
+  /// An engine there whose paths lead to the neighbour's address.
   private func withNeighbour(
-    at address: String = Neighbour.address, _ body: (NetworkEngine, Neighbour) async throws -> Void
+    at address: String = Neighbour.address, name: String = #function,
+    _ body: (NetworkEngine, Neighbour) async throws -> Void
   ) async throws {
-    let neighbour = try Neighbour()
-    try await withQueue { queue in
-      let engine = try NetworkEngine(host: address, on: queue) {
-        ($0.scheme, $0.port, $0.timeouts.connect) = (.http, Int(Neighbour.port), .seconds(2))
+    try await inside(name: name) {
+      let neighbour = try Neighbour()
+      try await withQueue { queue in
+        let engine = try NetworkEngine(host: address, on: queue) {
+          ($0.scheme, $0.port, $0.timeouts.connect) = (.http, Int(Neighbour.port), .seconds(2))
+        }
+        try await body(engine, neighbour)
       }
-      try await body(engine, neighbour)
     }
   }
 
   @Test func `a cable that is pulled is told and put back is told later`() async throws {
-    try await inside {
-      try await withNeighbour { engine, neighbour in
-        #expect(await engine.get("/").end().text == "ok")
-        // A link that has just been made may be told of first
-        try #require(await engine.isReachableAtLast())
-        let log = ReachabilityLog(of: engine)
-        // When the link goes
-        try Namespace.ip("link set near0 down")
-        await log.becomes(.noRoute)
-        // Then what is sent fails as offline, and nothing reached the origin
-        let error = try #require(await engine.get("/").end().error)
-        #expect(error.code == .offline && error.isOffline && error.isRetrySafe && error.reason == "noRoute")
-        #expect(!engine.isReachable)
-        // When it comes back
-        let start = ContinuousClock.now
-        try Namespace.ip("link set near0 up")
-        await log.becomes(.reachable)
-        // Then it counts when it has held, and the origin was never blamed
-        #expect(ContinuousClock.now - start >= .seconds(1))
-        #expect(await engine.get("/").end().text == "ok")
-        #expect(neighbour.hitCount == 2)
-        #expect(log.told.drop { $0 == .reachable } == [.noRoute, .reachable])
-      }
+    try await withNeighbour { engine, neighbour in
+      #expect(await engine.get("/").end().text == "ok")
+      // A link that has just been made may be told of first
+      try #require(await engine.isReachableAtLast())
+      let log = ReachabilityLog(of: engine)
+      // When the link goes
+      try Namespace.ip("link set near0 down")
+      await log.becomes(.noRoute)
+      // Then what is sent fails as offline, and nothing reached the origin
+      let error = try #require(await engine.get("/").end().error)
+      #expect(error.code == .offline && error.isOffline && error.isRetrySafe && error.reason == "noRoute")
+      #expect(!engine.isReachable)
+      // When it comes back
+      let start = ContinuousClock.now
+      try Namespace.ip("link set near0 up")
+      await log.becomes(.reachable)
+      // Then it counts when it has held, and the origin was never blamed
+      #expect(ContinuousClock.now - start >= .seconds(1))
+      #expect(await engine.get("/").end().text == "ok")
+      #expect(neighbour.hitCount == 2)
+      #expect(log.told.drop { $0 == .reachable } == [.noRoute, .reachable])
     }
   }
 
@@ -73,51 +74,46 @@ struct LinkTests {
   }
 
   @Test func `a route that is taken away is missed and one that is added is found`() async throws {
-    try await inside {
-      try await withNeighbour(at: Neighbour.beyond) { engine, _ in
-        // Given a default route alone
-        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
-        try Namespace.ip("route del 192.0.2.0/24 dev near0")
-        let log = ReachabilityLog(of: engine)
-        #expect(await engine.get("/").end().text == "ok")
-        // When it is taken away, and later another one is added
-        try Namespace.ip("route del default")
-        await log.becomes(.noRoute)
-        #expect(await engine.get("/").end().code == .offline)
-        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink metric 7")
-        await log.becomes(.reachable)
-        #expect(await engine.get("/").end().text == "ok")
-        // When its address goes, the kernel drops the route without a word
-        try Namespace.ip("addr del 192.0.2.2/24 dev near0")
-        await log.becomes(.noRoute)
-      }
+    try await withNeighbour(at: Neighbour.beyond) { engine, _ in
+      // Given a default route alone
+      try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+      try Namespace.ip("route del 192.0.2.0/24 dev near0")
+      let log = ReachabilityLog(of: engine)
+      #expect(await engine.get("/").end().text == "ok")
+      // When it is taken away, and later another one is added
+      try Namespace.ip("route del default")
+      await log.becomes(.noRoute)
+      #expect(await engine.get("/").end().code == .offline)
+      try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink metric 7")
+      await log.becomes(.reachable)
+      #expect(await engine.get("/").end().text == "ok")
+      // When its address goes, the kernel drops the route without a word
+      try Namespace.ip("addr del 192.0.2.2/24 dev near0")
+      await log.becomes(.noRoute)
     }
   }
 
   @Test func `what was connecting begins anew when the link is back`() async throws {
-    try await inside {
-      try await withNeighbour(at: Neighbour.beyond) { engine, neighbour in
-        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
-        let log = ReachabilityLog(of: engine)
-        try #require(await engine.isReachableAtLast())
-        // Given a connection whose first packet was lost
-        try neighbour.ip("addr del \(Neighbour.beyond)/32 dev lo")
-        let operation = engine.operation(path: "/")
-        operation.timeouts = .init()
-        operation.timeouts.connect = .seconds(30)
-        engine.enqueue(operation)
-        #expect(await until { !Self.dialling().isEmpty })
-        let first = Self.dialling()
-        try Namespace.ip("link set near0 down")
-        await log.becomes(.noRoute)
-        // When the link is back
-        try Namespace.ip("link set near0 up")
-        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
-        // Then there is another one, while the kernel would send the first one's packet again and again
-        #expect(await until { !Self.dialling().isSubset(of: first) })
-        try neighbour.ip("addr add \(Neighbour.beyond)/32 dev lo")
-        #expect(await operation.end().text == "ok")
-      }
+    try await withNeighbour(at: Neighbour.beyond) { engine, neighbour in
+      try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+      let log = ReachabilityLog(of: engine)
+      try #require(await engine.isReachableAtLast())
+      // Given a connection whose first packet was lost
+      try neighbour.ip("addr del \(Neighbour.beyond)/32 dev lo")
+      let operation = engine.operation(path: "/")
+      operation.timeouts = .init(connect: .seconds(30))
+      engine.enqueue(operation)
+      #expect(await until { !Self.dialling().isEmpty })
+      let first = Self.dialling()
+      try Namespace.ip("link set near0 down")
+      await log.becomes(.noRoute)
+      // When the link is back
+      try Namespace.ip("link set near0 up")
+      try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+      // Then there is another one, while the kernel would send the first one's packet again and again
+      #expect(await until { !Self.dialling().isSubset(of: first) })
+      try neighbour.ip("addr add \(Neighbour.beyond)/32 dev lo")
+      #expect(await operation.end().text == "ok")
     }
   }
 
@@ -128,41 +124,37 @@ struct LinkTests {
   }
 
   @Test func `a link that flaps is one change`() async throws {
-    try await inside {
-      try await withNeighbour { engine, _ in
-        let log = ReachabilityLog(of: engine)
-        try #require(await engine.isReachableAtLast())
-        let flaps = (0..<40).flatMap { _ in ["link set near0 down", "link set near0 up"] }
-        // However long a busy machine takes for them
-        let goesOn = await engine.configuration.queue.heldLoop()
-        defer { goesOn.open() }
-        try Namespace.batch(flaps + ["link set near0 down"])
-        goesOn.open()
-        await log.becomes(.noRoute)
-        #expect(engine.reachability == .noRoute)
-        // The first that is told may be the state before.
-        #expect(log.told.drop { $0 == .reachable } == [.noRoute])
-      }
+    try await withNeighbour { engine, _ in
+      let log = ReachabilityLog(of: engine)
+      try #require(await engine.isReachableAtLast())
+      let flaps = (0..<40).flatMap { _ in ["link set near0 down", "link set near0 up"] }
+      // However long a busy machine takes for them
+      let goesOn = await engine.configuration.queue.heldLoop()
+      defer { goesOn.open() }
+      try Namespace.batch(flaps + ["link set near0 down"])
+      goesOn.open()
+      await log.becomes(.noRoute)
+      #expect(engine.reachability == .noRoute)
+      // The first that is told may be the state before.
+      #expect(log.told.drop { $0 == .reachable } == [.noRoute])
     }
   }
 
   @Test func `messages that were lost are made up for`() async throws {
-    try await inside {
-      try await withNeighbour { engine, _ in
-        let log = ReachabilityLog(of: engine)
-        try #require(await engine.isReachableAtLast())
-        // When the loop does not read while far more changes than the kernel keeps for it
-        let goesOn = await engine.configuration.queue.heldLoop()
-        defer { goesOn.open() }
-        let routes = (0..<4_000).map { "route add 10.\($0 / 250).\($0 % 250).0/24 dev near0" }
-        try Namespace.batch(routes + ["route flush dev near0"])
-        goesOn.open()
-        // Then it knows the end of it
-        await log.becomes(.noRoute)
-        // And goes on to follow
-        try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
-        await log.becomes(.reachable)
-      }
+    try await withNeighbour { engine, _ in
+      let log = ReachabilityLog(of: engine)
+      try #require(await engine.isReachableAtLast())
+      // When the loop does not read while far more changes than the kernel keeps for it
+      let goesOn = await engine.configuration.queue.heldLoop()
+      defer { goesOn.open() }
+      let routes = (0..<4_000).map { "route add 10.\($0 / 250).\($0 % 250).0/24 dev near0" }
+      try Namespace.batch(routes + ["route flush dev near0"])
+      goesOn.open()
+      // Then it knows the end of it
+      await log.becomes(.noRoute)
+      // And goes on to follow
+      try Namespace.ip("route add default via \(Neighbour.address) dev near0 onlink")
+      await log.becomes(.reachable)
     }
   }
 
@@ -174,12 +166,8 @@ struct LinkTests {
         var configuration = engine.configuration
         configuration.timeouts.connect = .seconds(2)
         let far = try NetworkEngine(host: Neighbour.address, configuration: configuration)
-        let farByProxy = try NetworkEngine(
-          host: Neighbour.address,
-          configuration: {
-            configuration.proxy = "http://127.0.0.1:\(origin.port)"
-            return configuration
-          }())
+        configuration.proxy = "http://127.0.0.1:\(origin.port)"
+        let farByProxy = try NetworkEngine(host: Neighbour.address, configuration: configuration)
         #expect(engine.reachability == .reachable && far.reachability == .noRoute)
         try #require(await engine.isReachableAtLast())
         #expect(await far.settledReachability() == .noRoute)
@@ -205,16 +193,14 @@ struct LinkTests {
   }
 
   @Test func `the cache stands in without a network`() async throws {
-    try await inside {
-      let folder = try TestFolder()
-      try await withNeighbour { engine, _ in
-        try engine.useCache(.patient(folder.path))
-        #expect(await engine.get("/").end().response?.source == .network)
-        try Namespace.ip("link set near0 down")
-        let answer = await engine.get("/").end().response
-        #expect(answer?.source == .cache && answer?.text == "ok")
-        #expect(await engine.get("/other").end().code == .offline)
-      }
+    let folder = try TestFolder()
+    try await withNeighbour { engine, _ in
+      try engine.useCache(.patient(folder.path))
+      #expect(await engine.get("/").end().response?.source == .network)
+      try Namespace.ip("link set near0 down")
+      let answer = await engine.get("/").end().response
+      #expect(answer?.source == .cache && answer?.text == "ok")
+      #expect(await engine.get("/other").end().code == .offline)
     }
   }
 

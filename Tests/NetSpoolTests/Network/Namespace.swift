@@ -53,9 +53,7 @@ enum Namespace {
   /// Runs `ip` once with a line for each change: as fast as the kernel can.
   static func batch(_ lines: [String]) throws {
     let folder = try TestFolder()
-    let path = "\(folder.path)/lines"
-    try TestFiles.write(lines.joined(separator: "\n").utf8, to: path)
-    try ip("-batch \(path)")
+    try ip("-batch \(try folder.write("lines", lines.joined(separator: "\n")))")
   }
 
   static func command(_ words: String) throws {

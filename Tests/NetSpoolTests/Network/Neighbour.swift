@@ -1,6 +1,5 @@
 import Dispatch
 import Glibc
-import Synchronization
 
 @testable import NetSpool
 @testable import TestSupport
@@ -14,13 +13,13 @@ final class Neighbour: Sendable {
   static let port: UInt16 = 8080
 
   /// Its namespace, as a file.
-  private let place = Mutex("")
-  private let hits = Atomic(0)
-  private let peerList = Mutex<[String]>([])
+  private let place = Variable("")
+  private let hits = Counter()
+  private let peerList = Journal<String>()
   /// Whom it has answered, by address.
-  var peers: [String] { peerList.withLock { $0 } }
+  var peers: [String] { peerList.entries }
   /// Requests answered.
-  var hitCount: Int { hits.load(ordering: .relaxed) }
+  var hitCount: Int { hits.value }
 
   /// Plugs it in.
   init() throws {
@@ -49,11 +48,11 @@ final class Neighbour: Sendable {
       unsafe unsafeBitCast(address, to: Unshare.self)(0x4000_0000) == 0  // CLONE_NEWNET
     else { return }
     let number = unsafe open("/proc/thread-self/ns/net", O_RDONLY)
-    place.withLock { $0 = "/proc/\(getpid())/fd/\(number)" }
+    place.value = "/proc/\(getpid())/fd/\(number)"
   }
 
   private func plugIn() throws {
-    let place = place.withLock { $0 }
+    let place = place.value
     guard !place.isEmpty else { throw PartFailure("no second namespace") }
     try Namespace.ip("link add near0 type veth peer name far0")
     try Namespace.ip("link set far0 netns \(place)")
@@ -68,7 +67,7 @@ final class Neighbour: Sendable {
   /// Lays a second cable: `wifi0` with 203.0.113.2 at the near end, 203.0.113.1 at the far one.
   func plugInAgain() throws {
     try Namespace.ip("link add wifi0 type veth peer name far1")
-    try Namespace.ip("link set far1 netns \(place.withLock { $0 })")
+    try Namespace.ip("link set far1 netns \(place.value)")
     try ip("addr add 203.0.113.1/24 dev far1")
     try ip("link set far1 up")
     try Namespace.ip("addr add 203.0.113.2/24 dev wifi0")
@@ -77,7 +76,7 @@ final class Neighbour: Sendable {
 
   /// Runs `ip` with these words at its end.
   func ip(_ words: String) throws {
-    try Namespace.command("nsenter --net=\(place.withLock { $0 }) ip \(words)")
+    try Namespace.command("nsenter --net=\(place.value) ip \(words)")
   }
 
   // MARK: The server
@@ -103,19 +102,15 @@ final class Neighbour: Sendable {
       }
     }
     let bytes = unsafe withUnsafeBytes(of: address.sin_addr) { unsafe Array($0) }
-    if number >= 0 { peerList.withLock { $0.append(bytes.map(String.init).joined(separator: ".")) } }
+    if number >= 0 { peerList.add(bytes.map(String.init).joined(separator: ".")) }
     return number
   }
 
   /// One request, one answer. A connection without a request gets none.
   private func answer(_ number: Int32) {
     guard number >= 0, let connection = try? TestDescriptor(owning: number, from: "accept") else { return }
-    var request: [UInt8] = []
-    while !request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
-      guard let more = try? connection.read(before: .generous), !more.isEmpty else { return }
-      request += more
-    }
-    hits.add(1, ordering: .relaxed)
+    guard connection.readHead().contains("\r\n\r\n") else { return }
+    hits.add()
     let head =
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\nETag: \"1\"\r\nCache-Control: max-age=0\r\n"
     try? connection.write(Array("\(head)\r\nok".utf8))

@@ -4,12 +4,10 @@ import Testing
 @testable import TestSupport
 
 @Suite struct OriginHealthTests {
-  private static let second: Int64 = 1_000_000
-
   private var health = OriginHealth()
 
-  private mutating func note(_ evidence: OriginEvidence..., every step: Int64 = 1, from start: Int64 = 0) {
-    for (index, one) in evidence.enumerated() { health.note(one, now: start + Int64(index) * step) }
+  private mutating func note(_ evidence: OriginEvidence..., from start: Int64 = 0) {
+    for (index, one) in evidence.enumerated() { health.note(one, now: start + Int64(index)) }
   }
 
   /// What a row of attempts, a millisecond apart, makes of an origin nobody knew.
@@ -73,9 +71,8 @@ import Testing
     #expect(health.state == .reachable)
   }
 
-  @Test(arguments: 0..<40 as Range<UInt64>) mutating func `it is never stuck and never down for nothing`(
-    seed: UInt64
-  ) {
+  @Test(arguments: 0..<40 as Range<UInt64>)
+  mutating func `it is never stuck and never down for nothing`(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var now: Int64 = 0
     var failuresInARow = 0

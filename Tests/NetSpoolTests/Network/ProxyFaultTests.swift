@@ -5,43 +5,24 @@ import Testing
 
 @Suite("A proxy that does not do what it should", .ownThreads)
 struct ProxyFaultTests {
-  /// What it answers to CONNECT before it closes, and what is said of it.
-  struct Row: Sendable, CustomTestStringConvertible {
-    let name: String
-    let answer: String
-    let reason: String
-    var testDescription: String { name }
-  }
-
-  static let rows = [
-    Row(name: "502", answer: "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", reason: "response"),
-    Row(name: "403", answer: "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", reason: "response"),
-    Row(name: "302", answer: "HTTP/1.1 302 Found\r\nLocation: http://a/\r\n\r\n", reason: "response"),
-    Row(
-      name: "407",
-      answer: "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=a\r\nContent-Length: 0\r\n\r\n",
-      reason: "authentication"),
-    Row(name: "garbage", answer: "nonsense\r\n\r\n", reason: "response"),
-    Row(name: "nothing", answer: "", reason: "response"),
-    Row(
-      name: "fields without end",
-      answer: "HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: b\r\n", count: 400) + "\r\n", reason: "response"
-    ),
-    Row(
-      name: "a field without end", answer: "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 30_000),
-      reason: "response"),
-    Row(
-      name: "informational answers without end",
-      answer: String(repeating: "HTTP/1.1 103 Hints\r\n\r\n", count: 50), reason: "response"),
-    Row(name: "another protocol", answer: "HTTP/1.1 101 Switching\r\n\r\n", reason: "response"),
-    Row(name: "half a head", answer: "HTTP/1.1 200 OK\r\nX-A: b", reason: "response"),
-  ]
-
-  @Test(arguments: rows) func `is to blame`(_ row: Row) async throws {
+  /// What it answers to CONNECT before it closes.
+  @Test(
+    arguments: [
+      ("502", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n"),
+      ("403", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno"),
+      ("302", "HTTP/1.1 302 Found\r\nLocation: http://a/\r\n\r\n"),
+      ("407", "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=a\r\nContent-Length: 0\r\n\r\n"),
+      ("garbage", "nonsense\r\n\r\n"), ("nothing", ""),
+      ("fields without end", "HTTP/1.1 200 OK\r\n" + String(repeating: "X-A: b\r\n", count: 400) + "\r\n"),
+      ("a field without end", "HTTP/1.1 200 OK\r\nX: " + String(repeating: "y", count: 30_000)),
+      ("informational answers without end", String(repeating: "HTTP/1.1 103 Hints\r\n\r\n", count: 50)),
+      ("another protocol", "HTTP/1.1 101 Switching\r\n\r\n"), ("half a head", "HTTP/1.1 200 OK\r\nX-A: b"),
+    ] as [(String, String)])
+  func `is to blame`(_ name: String, _ answer: String) async throws {
     // In a slot before the proxy begins to wait.
     try await TestSlots.run {
       let listening = try LocalSocket.listening()
-      let played = Task { try await blocking { try Self.serveOne(listening, row.answer) } }
+      let played = Task { try await blocking { try Self.serveOne(listening, answer) } }
       try await withWire {
         $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:\(listening.port)")
           .authenticated(user: "anna", password: "pr0xy")
@@ -50,7 +31,8 @@ struct ProxyFaultTests {
         let operation = wire.engine.operation(url: "https://netspool.invalid/secret?token=s3cret")
           .setHeader("Cookie", "c00kie")
         let error = try await wire.failure(operation)
-        #expect(error.code == .proxyFailed && error.reason == row.reason, "\(error)")
+        #expect(error.code == .proxyFailed, "\(error)")
+        #expect(error.reason == (name == "407" ? "authentication" : "response"), "\(error)")
       }
       // It was told where to go, who we are, and nothing of the request.
       let asked = try await played.value
@@ -87,17 +69,11 @@ struct ProxyFaultTests {
   ) throws {
     while true {
       let connection = try listening.accepted(before: .generous)
-      var head = ""
       while true {
-        while !head.contains("\r\n\r\n") {
-          let more = (try? connection.read(before: .generous)) ?? []
-          if more.isEmpty { break }
-          head += String(decoding: more, as: UTF8.self)
-        }
+        let head = connection.readHead()
         if head.hasPrefix("END") { return }
         guard head.contains("\r\n\r\n") else { break }
         rounds.add()
-        head = ""
         let answer = """
           HTTP/1.1 407 Who\r\nProxy-Authenticate: Digest realm="r", nonce="n\(rounds.value)", qop="auth", stale=true\r
           \(onOneConnection ? "" : "Connection: close\r\n")Content-Length: 0\r\n\r\n
@@ -137,12 +113,8 @@ struct ProxyFaultTests {
   /// Reads one head, answers, and closes; answers what it read.
   private static func serveOne(_ listening: LocalSocket, _ answer: String) throws -> String {
     let connection = try listening.accepted(before: .generous)
-    var head = ""
-    while !head.contains("\r\n\r\n") {
-      let more = try connection.read(before: .generous)
-      guard !more.isEmpty else { throw PartFailure("the client ended after: \(head)") }
-      head += String(decoding: more, as: UTF8.self)
-    }
+    let head = connection.readHead()
+    guard head.contains("\r\n\r\n") else { throw PartFailure("the client ended after: \(head)") }
     try connection.write(Array(answer.utf8))
     return head
   }

@@ -4,13 +4,26 @@ import Testing
 
 @Suite("Proxies")
 struct ProxyTests {
-  @Test func `gets the whole URL and nothing else does`() async throws {
+  /// An engine on one loop that goes everywhere by this proxy.
+  private func withProxy(
+    _ answer: Answer = .text("by proxy"), _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
+    _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void
+  ) async throws {
     let proxy = try ScriptedOrigin()
-    proxy.fallback(.text("by proxy"))
-    try await withQueue { queue in
+    proxy.fallback(answer)
+    try await withQueue({ $0.loops = .fixed(1) }) { queue in
       let engine = try NetworkEngine(on: queue) {
-        $0.proxy = NetworkEngine.Proxy(proxy.url("")).authenticated(user: "anna", password: "pass")
+        $0.proxy = NetworkEngine.Proxy(proxy.url(""))
+        configure(&$0)
       }
+      try await body(engine, proxy)
+    }
+  }
+
+  @Test func `gets the whole URL and nothing else does`() async throws {
+    try await withProxy {
+      $0.proxy = $0.proxy?.authenticated(user: "anna", password: "pass")
+    } _: { engine, proxy in
       let operation = engine.operation(url: "http://netspool.invalid/a?b=c").setHeader("X-Own", "o")
       let ending = await engine.end(of: operation)
       #expect(ending.text == "by proxy", "\(ending) \(proxy.rejectedRequests)")
@@ -23,10 +36,8 @@ struct ProxyTests {
   }
 
   @Test func `a refusal is the proxy's`() async throws {
-    let proxy = try ScriptedOrigin()
-    proxy.fallback(Answer.text("who?", status: 407).header("Proxy-Authenticate", "Basic realm=p"))
-    try await withQueue { queue in
-      let engine = try NetworkEngine(on: queue) { $0.proxy = NetworkEngine.Proxy(proxy.url("")) }
+    let refusal = Answer.text("who?", status: 407).header("Proxy-Authenticate", "Basic realm=p")
+    try await withProxy(refusal) { engine, _ in
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.code == .proxyFailed && ending.reason == "authentication")
       #expect(ending.error?.response?.text == "who?")
@@ -34,9 +45,8 @@ struct ProxyTests {
   }
 
   @Test func `a proxy that is not there is a proxy failure`() async throws {
-    let proxy = try ScriptedOrigin(starts: false)
-    try await withQueue { queue in
-      let engine = try NetworkEngine(on: queue) { $0.proxy = NetworkEngine.Proxy(proxy.url("")) }
+    try await withProxy { engine, proxy in
+      proxy.stop()
       let ending = await engine.end(of: engine.operation(url: "http://netspool.invalid/"))
       #expect(ending.code == .proxyFailed && ending.reason == "connect" && ending.error?.isRetrySafe == true)
     }
@@ -53,8 +63,38 @@ struct ProxyTests {
     }
   }
 
-  @Test(arguments: ["socks4://p", "ftp://p", "http://p/path", "http://"])
+  @Test(arguments: [
+    "", "socks4://p", "socks5://p", "ftp://p", "http://", "http://p/path", "http://p?q", "http://a b",
+    "file:///p",
+  ])
   func `another kind is refused`(_ url: String) {
-    #expect(NetworkEngine.refusal { $0.proxy = NetworkEngine.Proxy(url) } != nil)
+    #expect(NetworkEngine.refusal { $0.proxy = NetworkEngine.Proxy(url) }?.code == .invalidConfiguration)
+  }
+
+  // MARK: The field Host of requests that a proxy passes on
+
+  @Test
+  func `each host is named on the connection that all share, an IPv6 address before a name`() async throws {
+    try await withProxy { engine, proxy in
+      let hosts = [
+        "[2001:db8::1]:8080", "netspool.invalid", "[2001:db8::2]", "10.0.0.1:81", "other.invalid:8080",
+      ]
+      for host in hosts {
+        let ending = await engine.end(of: engine.operation(url: "http://\(host)/a"))
+        #expect(ending.text == "by proxy", "\(host): \(ending)")
+      }
+      let own = engine.operation(url: "http://netspool.invalid/a").setHeader("Host", "own.invalid")
+      #expect(await engine.end(of: own).text == "by proxy")
+      #expect(proxy.requests.map { $0.headers.all("Host") } == hosts.map { [$0] } + [["own.invalid"]])
+      #expect(proxy.connectionCount == 1)
+    }
+  }
+
+  @Test func `a zone leads the connection and is not told`() async throws {
+    try await withProxy { engine, proxy in
+      let ending = await engine.end(of: engine.operation(url: "http://[fe80::1%25eth0]:81/a"))
+      #expect(ending.text == "by proxy", "\(ending)")
+      #expect(proxy.requests.first?.headers.all("Host") == ["[fe80::1]:81"])
+    }
   }
 }

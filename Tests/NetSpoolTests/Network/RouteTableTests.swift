@@ -128,19 +128,14 @@ import Testing
   }
 
   @Test mutating func `a router's table costs bounded memory`() {
-    var asked = false
-    for number in 0..<5_000 as Range<UInt64> {
-      let place = NetlinkRoute(
-        destination: IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
-      asked = table.apply(.route([place], replaces: false)) || asked
+    let places = (0..<5_000 as Range<UInt64>).map { number in
+      NetlinkRoute(destination: IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
     }
+    var asked = false
+    for place in places { asked = table.apply(.route([place], replaces: false)) || asked }
     #expect(!asked && table.state.isRouted)
     // When all those go that were kept, the others may still be there
-    for number in 0..<5_000 as Range<UInt64> {
-      let place = NetlinkRoute(
-        destination: IPPrefix(.ipv4, high: (number + 16) << 40, length: 24), interface: 2)
-      asked = table.apply(.routeGone([place])) || asked
-    }
+    for place in places { asked = table.apply(.routeGone([place])) || asked }
     #expect(asked)
     // And a default route is always kept
     _ = table.apply(.route([Self.way(3)], replaces: false))

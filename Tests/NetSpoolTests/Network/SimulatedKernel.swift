@@ -85,18 +85,16 @@ struct SimulatedKernel {
 
   private mutating func switchLink() {
     let index = someLink()
-    guard var link = links[index] else { return }
-    link.isUp.toggle()
-    links[index] = link
+    links[index]?.isUp.toggle()
+    guard let link = links[index] else { return }
     if !link.isUp { routes = routes.filter { $0.interface != index } }
     send(NetlinkMessage(content: .link(link)))
   }
 
   private mutating func carrier() {
     let index = someLink()
-    guard var link = links[index] else { return }
-    link.isRunning.toggle()
-    links[index] = link
+    links[index]?.isRunning.toggle()
+    guard let link = links[index] else { return }
     send(NetlinkMessage(content: .link(link)))
   }
 

@@ -21,43 +21,31 @@ struct AdaptiveSizingTests {
 
   /// Found once for all tests and seeds.
   static let fixed = Dictionary(
-    uniqueKeysWithValues: cases.map { ($0.origin.description, FixedWidths($0.origin, seed: 1)) })
+    uniqueKeysWithValues: cases.map { ($0.origin.description, FixedWidths($0.origin)) })
 
   static let cases = [
-    Case(origin: SimulatedOrigin(description: "fast", serviceSeconds: 0.001, workers: 4), settled: 1),
-    Case(origin: SimulatedOrigin(description: "slow, wide", serviceSeconds: 0.2)),
-    Case(origin: SimulatedOrigin(description: "slow, 8 workers", serviceSeconds: 0.2, workers: 8)),
-    Case(origin: SimulatedOrigin(description: "24 workers", serviceSeconds: 0.05, workers: 24)),
-    Case(origin: SimulatedOrigin(description: "one worker", serviceSeconds: 0.1, workers: 1), slower: 5),
+    Case(origin: .init("fast", serviceSeconds: 0.001) { $0.workers = 4 }, settled: 1),
+    Case(origin: .init("slow, wide", serviceSeconds: 0.2)),
+    Case(origin: .init("slow, 8 workers", serviceSeconds: 0.2) { $0.workers = 8 }),
+    Case(origin: .init("24 workers") { $0.workers = 24 }),
+    Case(origin: .init("one worker", serviceSeconds: 0.1) { $0.workers = 1 }, slower: 5),
     Case(
-      origin: SimulatedOrigin(
-        description: "one in ten is slow", serviceSeconds: 0.01, workers: 12, slowPercent: 10,
-        slowSeconds: 0.1)),
+      origin: .init("one in ten is slow", serviceSeconds: 0.01) {
+        ($0.workers, $0.slowPercent, $0.slowSeconds) = (12, 10, 0.1)
+      }),
     Case(
-      origin: SimulatedOrigin(
-        description: "a full link", serviceSeconds: 0.05, linkBytesPerSecond: 1e7, bodyBytes: 1_000_000),
+      origin: .init("a full link") { ($0.linkBytesPerSecond, $0.bodyBytes) = (1e7, 1_000_000) },
       settled: 10, slower: 5),
+    Case(origin: .init("closes its connections") { $0.closesConnections = true }, settled: 3),
+    Case(origin: .init("one failure in a hundred") { $0.failurePercent = 1 }),
+    Case(origin: .init("fails above 20") { $0.collapsesAbove = 20 }, share: 0.8),
+    Case(origin: .init("refuses above 20") { $0.inFlightMax = 20 }),
+    Case(origin: .init("refuses above 3", serviceSeconds: 0.02) { $0.inFlightMax = 3 }),
     Case(
-      origin: SimulatedOrigin(
-        description: "closes its connections", serviceSeconds: 0.05, closesConnections: true),
-      settled: 3),
-    Case(
-      origin: SimulatedOrigin(
-        description: "one failure in a hundred", serviceSeconds: 0.05, failurePercent: 1)),
-    Case(
-      origin: SimulatedOrigin(description: "fails above 20", serviceSeconds: 0.05, collapsesAbove: 20),
-      share: 0.8),
-    Case(origin: SimulatedOrigin(description: "refuses above 20", serviceSeconds: 0.05, inFlightMax: 20)),
-    Case(origin: SimulatedOrigin(description: "refuses above 3", serviceSeconds: 0.02, inFlightMax: 3)),
-    Case(
-      origin: SimulatedOrigin(
-        description: "refuses above 40, Retry-After 1", serviceSeconds: 0.05, inFlightMax: 40, retryAfter: 1),
+      origin: .init("refuses above 40, Retry-After 1") { ($0.inFlightMax, $0.retryAfter) = (40, 1) },
       settled: 8),
-    Case(
-      origin: SimulatedOrigin(description: "20 a second, quick", serviceSeconds: 0.001, ratePerSecond: 20)),
-    Case(
-      origin: SimulatedOrigin(
-        description: "100 a second in bursts of 20", serviceSeconds: 0.05, ratePerSecond: 100, burst: 20)),
+    Case(origin: .init("20 a second, quick", serviceSeconds: 0.001) { $0.ratePerSecond = 20 }),
+    Case(origin: .init("100 a second in bursts of 20") { ($0.ratePerSecond, $0.burst) = (100, 20) }),
   ]
 
   @Test(arguments: cases, LongRun.isOn ? [1, 2, 3, 4] : [1] as [UInt64])
@@ -82,37 +70,33 @@ struct AdaptiveSizingTests {
     #expect(simulation.runningMax <= 64 && simulation.startedWhileHeld == 0, "\(said)")
   }
 
-  @Test(arguments: cases.filter { $0.origin.ratePerSecond == nil }, [3] as [UInt64])
-  func `an open load under the origin's limit is served at once`(_ test: Case, _ seed: UInt64) throws {
+  @Test(arguments: cases.filter { $0.origin.ratePerSecond == nil })
+  func `an open load under the origin's limit is served at once`(_ test: Case) throws {
     // Given arrivals at six tenths of what the best fixed width takes.
     let best = try #require(Self.fixed[test.origin.description]).best
     let arrivals = 0.6 * best.rate
-    var simulation = SizingSimulation(test.origin, load: .open(arrivals), seed: seed)
+    var simulation = SizingSimulation(test.origin, load: .open(arrivals), seed: 3)
     simulation.run(seconds: 15, answersMax: 1_500)
     // Then nothing piles up: no more waits than comes in two seconds.
-    let said = "seed \(seed): \(simulation.backlog) at \(arrivals)/s, width \(simulation.limit)"
+    let said = "\(simulation.backlog) at \(arrivals)/s, width \(simulation.limit)"
     #expect(Double(simulation.backlog) <= 2 * arrivals + 20, "\(said)")
     #expect(simulation.runningMax <= 64, "\(said)")
   }
 
   @Test(arguments: [1, 2] as [UInt64])
   func `after an outage it is back in seconds`(_ seed: UInt64) {
-    var simulation = SizingSimulation(SimulatedOrigin(description: "fails", serviceSeconds: 0.1), seed: seed)
-    simulation.run(seconds: 3)
-    let before = simulation.rate(after: 2)
+    var simulation = SizingSimulation(.init("fails", serviceSeconds: 0.1), seed: seed)
+    let before = simulation.rate(ofNext: 1, after: 2)
     simulation.server.origin.failurePercent = 100
     simulation.run(seconds: 10)
     #expect(simulation.limit <= 2, "seed \(seed)")
     simulation.server.origin.failurePercent = 0
-    simulation.run(seconds: 3)
-    let back = simulation.seconds
-    simulation.run(seconds: 2)
-    #expect(simulation.rate(after: back) >= 0.9 * before, "seed \(seed)")
+    #expect(simulation.rate(ofNext: 2, after: 3) >= 0.9 * before, "seed \(seed)")
   }
 
   @Test(arguments: [1, 2] as [UInt64])
   func `a storm of refusals is short and forgotten`(_ seed: UInt64) {
-    var simulation = SizingSimulation(SimulatedOrigin(description: "storm", serviceSeconds: 0.02), seed: seed)
+    var simulation = SizingSimulation(.init("storm", serviceSeconds: 0.02), seed: seed)
     simulation.run(seconds: 2)
     // When the origin takes two at once for five seconds.
     simulation.server.origin.inFlightMax = 2
@@ -127,8 +111,7 @@ struct AdaptiveSizingTests {
   }
 
   @Test func `what fails anyhow does not narrow for ever`() {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "three in ten fail", serviceSeconds: 0.05, failurePercent: 30), seed: 1)
+    var simulation = SizingSimulation(.init("three in ten fail") { $0.failurePercent = 30 })
     simulation.run(seconds: 60, answersMax: 8_000)
     #expect(simulation.rate(after: simulation.seconds / 2) >= 100)
   }
@@ -136,8 +119,7 @@ struct AdaptiveSizingTests {
   /// Quick paths and slow ones: what the quick ones took says nothing of these.
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `an origin whose answers take longer from now on is asked as much as before`(_ seed: UInt64) {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "quick", serviceSeconds: 0.001), seed: seed)
+    var simulation = SizingSimulation(.init("quick", serviceSeconds: 0.001), seed: seed)
     simulation.run(seconds: 60, answersMax: 30)
     simulation.server.origin.serviceSeconds = 0.1
     let begin = simulation.seconds
@@ -153,8 +135,7 @@ struct AdaptiveSizingTests {
 
   /// Others are served by it, too: what waits for them does not come sooner where less is asked.
   @Test func `an origin that became slow keeps a part of its width`() {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "16 workers", serviceSeconds: 0.02, workers: 16), seed: 1)
+    var simulation = SizingSimulation(.init("16 workers", serviceSeconds: 0.02) { $0.workers = 16 })
     simulation.run(seconds: 10)
     simulation.server.origin.serviceSeconds = 0.2
     simulation.run(seconds: 10)
@@ -170,8 +151,7 @@ struct AdaptiveSizingTests {
   }
 
   @Test func `an origin that became wider is followed`() {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "refuses above 10", serviceSeconds: 0.05, inFlightMax: 10))
+    var simulation = SizingSimulation(.init("refuses above 10") { $0.inFlightMax = 10 })
     simulation.run(seconds: 20)
     #expect((9...11).contains(simulation.limit))
     simulation.server.origin.inFlightMax = 1_000

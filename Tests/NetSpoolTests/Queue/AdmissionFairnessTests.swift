@@ -2,10 +2,13 @@ import Testing
 
 @testable import NetSpool
 
-/// Admits until nothing may start and answers what was admitted.
-func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
+/// Admits one after the other, each of which ends before the next, and answers what was admitted.
+private func admitInTurn<Element>(_ queue: inout AdmissionQueue<Element>, turns: Int) -> [Element] {
   var admitted: [Element] = []
-  while let next = queue.next() { admitted.append(next.element) }
+  while admitted.count < turns, let next = queue.next() {
+    admitted.append(next.element)
+    queue.finished(next.origin)
+  }
   return admitted
 }
 
@@ -39,7 +42,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
       for _ in 0...turns {
         for priority in flood { _ = queue.enqueue(priority, origin: origin, priority: priority) }
       }
-      for _ in 0..<turns { if let next = queue.next() { queue.finished(next.origin) } }
+      _ = admitInTurn(&queue, turns: turns)
       _ = queue.enqueue(.urgent, origin: origin, priority: .urgent)
       #expect(queue.next()?.element == .urgent, "after \(turns) turns")
     }
@@ -49,14 +52,9 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<2_000 { _ = queue.enqueue(.high, origin: origin, priority: .high) }
-    for _ in 0..<1_000 { if let next = queue.next() { queue.finished(next.origin) } }
+    _ = admitInTurn(&queue, turns: 1_000)
     for _ in 0..<100 { _ = queue.enqueue(.low, origin: origin, priority: .low) }
-    var low = 0
-    for _ in 0..<120 {
-      guard let next = queue.next() else { break }
-      if next.element == .low { low += 1 }
-      queue.finished(next.origin)
-    }
+    let low = admitInTurn(&queue, turns: 120).count { $0 == .low }
     #expect((15...25).contains(low))
   }
 
@@ -64,14 +62,10 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     var queue = AdmissionQueue<NetworkRequest.Priority>(maximumConcurrent: 1)
     let origin = queue.addOrigin(limit: 1)
     for _ in 0..<200 { _ = queue.enqueue(.urgent, origin: origin, priority: .urgent) }
-    for _ in 0..<100 where queue.next() != nil { queue.finished(origin) }
+    _ = admitInTurn(&queue, turns: 100)
     _ = queue.enqueue(.low, origin: origin, priority: .low)
-    var before = 0
-    while queue.next()?.element == .urgent {
-      before += 1
-      queue.finished(origin)
-    }
-    #expect((8...10).contains(before))
+    let before = admitInTurn(&queue, turns: 101).prefix { $0 == .urgent }
+    #expect((8...10).contains(before.count))
   }
 
   @Test func `a class whose origins were held is owed one turn not all of them`() {
@@ -80,15 +74,19 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     let open = queue.addOrigin(limit: 1)
     for _ in 0..<100 { _ = queue.enqueue(.low, origin: held, priority: .low) }
     for _ in 0..<2_000 { _ = queue.enqueue(.urgent, origin: open, priority: .urgent) }
-    for _ in 0..<1_000 where queue.next() != nil { queue.finished(open) }
+    _ = admitInTurn(&queue, turns: 1_000)
     queue.setLimit(1, for: held)
-    var low = 0
-    for _ in 0..<110 {
-      guard let next = queue.next() else { break }
-      if next.element == .low { low += 1 }
-      queue.finished(next.origin)
-    }
+    let low = admitInTurn(&queue, turns: 110).count { $0 == .low }
     #expect((10...12).contains(low))
+  }
+
+  @Test func `resolved and unresolved origins take turns`() {
+    var queue = AdmissionQueue<Int>(maximumConcurrent: 1)
+    let origins = [false, false, true].map { queue.addOrigin(limit: 6, resolved: $0) }
+    for (number, origin) in origins.enumerated() {
+      for _ in 1...2 { _ = queue.enqueue(number, origin: origin, priority: .normal) }
+    }
+    #expect(admitInTurn(&queue, turns: 6) == [0, 1, 2, 0, 1, 2])
   }
 
   // MARK: Going first
@@ -112,11 +110,7 @@ func admitAll<Element>(_ queue: inout AdmissionQueue<Element>) -> [Element] {
     for element in [-1, -2] { _ = queue.enqueue(element, origin: other, priority: .normal) }
     _ = queue.enqueue(-3, origin: other, priority: .normal, goesFirst: true)
     _ = queue.enqueue(-4, origin: origins[7], priority: .normal, goesFirst: true)
-    var order: [Int] = []
-    while order.count < 2_004, let next = queue.next() {
-      order.append(next.element)
-      queue.finished(next.origin)
-    }
+    let order = admitInTurn(&queue, turns: 2_004)
     // After theirs both origins have their next turn with the others.
     #expect(Array(order.prefix(4)) == [-3, -4, 0, 1])
     #expect(order.firstIndex(of: -1) == 1_001 && Set(order).count == 1_004 && order.count == 2_004)

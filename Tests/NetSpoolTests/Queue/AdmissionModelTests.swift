@@ -120,9 +120,7 @@ private struct Comparison {
   mutating func reprioritise() {
     guard let element = pick(),
       let priority = NetworkRequest.Priority.allCases.randomElement(using: &generator)
-    else {
-      return
-    }
+    else { return }
     let known = place[element]
     #expect(queue.reprioritise(tickets[element], to: priority) == (known != nil))
     guard let known, known.lane != Int(priority.rawValue) else { return }

@@ -11,9 +11,9 @@ import Testing
   func `refusals that come by chance leave the origin its speed`(_ percent: Int, _ seed: UInt64) {
     for isQuick in [true, false] {
       // Given an origin that refuses so many, at once or as late as it answers.
-      let origin = SimulatedOrigin(
-        description: "\(percent) % refused", serviceSeconds: 0.05, refusalPercent: percent,
-        refusalSeconds: isQuick ? 0.001 : nil)
+      let origin = SimulatedOrigin("\(percent) % refused") {
+        ($0.refusalPercent, $0.refusalSeconds) = (percent, isQuick ? 0.001 : nil)
+      }
       var fixed = SizingSimulation(origin, OriginSizing(.fixed(6)), seed: seed)
       fixed.run(seconds: 20)
       var simulation = SizingSimulation(origin, seed: seed)
@@ -23,38 +23,30 @@ import Testing
       #expect(simulation.rate() >= 0.7 * fixed.rate(), "\(said)")
       // When all is well again, so is the speed, within five seconds.
       simulation.server.origin.refusalPercent = 0
-      simulation.run(seconds: 5)
-      let back = simulation.seconds
-      simulation.run(seconds: 2)
-      #expect(simulation.rate(after: back) >= 0.9 * 6 / 0.05, "\(said)")
+      #expect(simulation.rate(ofNext: 2, after: 5) >= 0.9 * 6 / 0.05, "\(said)")
     }
   }
 
   @Test(arguments: seeds)
   func `a refusal by chance makes no fewer requests, and one of a limit does`(_ seed: UInt64) {
-    var chance = SizingSimulation(
-      SimulatedOrigin(description: "by chance", serviceSeconds: 0.05, refusalPercent: 50), seed: seed)
+    var chance = SizingSimulation(.init("by chance") { $0.refusalPercent = 50 }, seed: seed)
     chance.run(seconds: 20)
     #expect(!chance.sizing.heedsRefusals)
     var limit = SizingSimulation(
-      SimulatedOrigin(description: "so many a second", serviceSeconds: 0.02, ratePerSecond: 50), seed: seed)
+      .init("so many a second", serviceSeconds: 0.02) { $0.ratePerSecond = 50 }, seed: seed)
     limit.run(seconds: 20)
     #expect(limit.sizing.heedsRefusals)
   }
 
   @Test(arguments: seeds)
   func `an origin that refuses all is probed once a second and found again`(_ seed: UInt64) {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "down", serviceSeconds: 0.05, refusalPercent: 100), seed: seed)
+    var simulation = SizingSimulation(.init("down") { $0.refusalPercent = 100 }, seed: seed)
     simulation.run(seconds: 10)
     let before = simulation.refusals.count
     simulation.run(seconds: 20)
     #expect((18...22).contains(simulation.refusals.count - before))
     // When it is back, it has its speed within five seconds.
     simulation.server.origin.refusalPercent = 0
-    simulation.run(seconds: 5)
-    let back = simulation.seconds
-    simulation.run(seconds: 2)
-    #expect(simulation.rate(after: back) >= 6 / 0.05)
+    #expect(simulation.rate(ofNext: 2, after: 5) >= 6 / 0.05)
   }
 }

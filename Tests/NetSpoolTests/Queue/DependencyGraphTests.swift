@@ -9,11 +9,9 @@ import Testing
   /// Adds edges as the operation's user does, and has it wait; false when one of them would close a cycle.
   private func add(_ dependent: UInt64, after others: UInt64...) -> Bool {
     let isAdded = others.allSatisfy { graph.add(dependent, after: $0) }
-    _ = block(dependent)
+    _ = graph.block(dependent, as: dependent)
     return isAdded
   }
-
-  private func block(_ id: UInt64) -> Bool { graph.block(id, as: id) }
 
   /// All that an end brings, at once.
   private func finish(_ id: UInt64) -> [UInt64] { graph.remove(id).compactMap { graph.cut($0) } }

@@ -34,7 +34,6 @@ struct DependencyTests {
       // When the two that are left end without an answer
       held.cancel()
       unused.cancel()
-      // Then
       #expect(await last.end().text == "last")
       #expect(origin.hits("/unused") == 0)
     }
@@ -82,9 +81,7 @@ struct DependencyTests {
           ]
           let operations = [0, 1, 1, 2].enumerated().map { engines[$1].operation(path: "/\($0)") }
           for index in 0..<4 { operations[index].addDependency(operations[(index + 1) % 4]) }
-          // When
           for index in order { operations[index].engine.enqueue(operations[index]) }
-          // Then
           var codes: [NetworkError.Code?] = []
           for operation in operations { codes.append(await operation.end().code) }
           #expect(codes.contains(.invalidRequest))
@@ -130,7 +127,6 @@ struct DependencyTests {
         for engine in engines { await engine.settle() }
         chain[0].addDependency(chain[count - 1])
         chain[0].engine.enqueue(chain[0])
-        // Then
         #expect(await chain[0].end().code == .invalidRequest)
         for operation in chain { operation.cancel() }
         #expect(await chain[count / 2].end().code == .cancelled)

@@ -2,25 +2,15 @@
 
 /// How an origin does at fixed widths: what an adaptive one is compared with.
 struct FixedWidths: CustomStringConvertible {
-  struct Row {
-    var width: Int
-    var rate: Double
-    var p99: Double
-    var refusedPercent: Double
-  }
-
-  static let widths = [1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 32, 40, 64]
+  typealias Row = (width: Int, rate: Double, p99: Double, refusedPercent: Double)
 
   private(set) var rows: [Row] = []
 
-  init(_ origin: SimulatedOrigin, load: SizingSimulation.Load = .closed, seed: UInt64) {
-    for width in Self.widths {
-      var simulation = SizingSimulation(origin, OriginSizing(.fixed(width)), load: load, seed: seed)
+  init(_ origin: SimulatedOrigin) {
+    for width in [1, 2, 3, 4, 5, 8, 12, 16, 20, 24, 32, 40, 64] {
+      var simulation = SizingSimulation(origin, OriginSizing(.fixed(width)))
       simulation.run(seconds: 20, answersMax: 500)
-      rows.append(
-        Row(
-          width: width, rate: simulation.rate(), p99: simulation.p99(),
-          refusedPercent: simulation.refusedPercent()))
+      rows.append((width, simulation.rate(), simulation.p99(), simulation.refusedPercent()))
     }
   }
 

@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test func `a lowered maximum applies at once`() {
-    var simulation = SizingSimulation(SimulatedOrigin(description: "slow", serviceSeconds: 0.2))
+    var simulation = SizingSimulation(.init("slow", serviceSeconds: 0.2))
     simulation.run(seconds: 5)
     #expect(simulation.limit == 64)
     simulation.sizing.maximum = 10
@@ -79,9 +79,7 @@ import Testing
   }
 
   @Test func `failures halve the width down to one and it comes back`() {
-    var origin = SimulatedOrigin(description: "down", serviceSeconds: 0.01)
-    origin.failurePercent = 100
-    var simulation = SizingSimulation(origin)
+    var simulation = SizingSimulation(.init("down", serviceSeconds: 0.01) { $0.failurePercent = 100 })
     simulation.run(seconds: 1)
     #expect(simulation.limit == 1)
     simulation.server.origin.failurePercent = 0
@@ -120,8 +118,7 @@ import Testing
   }
 
   @Test func `the maximum is never passed`() {
-    var simulation = SizingSimulation(
-      SimulatedOrigin(description: "wide", serviceSeconds: 0.1), OriginSizing(maximum: 9))
+    var simulation = SizingSimulation(.init("wide", serviceSeconds: 0.1), OriginSizing(maximum: 9))
     simulation.run(seconds: 10)
     #expect(simulation.runningMax == 9)
   }

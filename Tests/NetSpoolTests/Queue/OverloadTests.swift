@@ -7,21 +7,17 @@ import Testing
 /// More is asked for than can be done.
 @Suite struct OverloadTests {
   private static let origins = [
-    SimulatedOrigin(description: "eight workers", serviceSeconds: 0.05, workers: 8),
-    SimulatedOrigin(
-      description: "refuses above 20 with Retry-After 1", serviceSeconds: 0.05, inFlightMax: 20, retryAfter: 1
-    ),
+    SimulatedOrigin("eight workers") { $0.workers = 8 },
+    SimulatedOrigin("refuses above 20 with Retry-After 1") { ($0.inFlightMax, $0.retryAfter) = (20, 1) },
   ]
 
   /// Goodput, in virtual time.
   @Test(.notSanitized(.timeIsNoMeasure), arguments: origins)
   func `ten times too much leaves nine tenths of what an origin gives at best`(_ origin: SimulatedOrigin) {
-    let peak = FixedWidths(origin, seed: 1).best.rate
+    let peak = FixedWidths(origin).best.rate
     var simulation = SizingSimulation(origin, load: .open(10 * peak))
-    simulation.run(seconds: 10)
-    let warm = simulation.seconds
-    simulation.run(seconds: 20)
-    #expect(simulation.rate(after: warm) >= 0.9 * peak, "\(simulation.rate(after: warm)) of \(peak)")
+    let rate = simulation.rate(ofNext: 20, after: 10)
+    #expect(rate >= 0.9 * peak, "\(rate) of \(peak)")
   }
 
   @Test(.notSanitized(.timeIsNoMeasure), arguments: [1, 2, 3] as [UInt64])
@@ -32,10 +28,7 @@ import Testing
     var fixed = SizingSimulation(origin, OriginSizing(.fixed(19)), seed: seed)
     fixed.run(seconds: 20)
     var simulation = SizingSimulation(origin, seed: seed)
-    simulation.run(seconds: 10)
-    let warm = simulation.seconds
-    simulation.run(seconds: 30)
-    let (rate, best) = (simulation.rate(after: warm), fixed.rate())
+    let (rate, best) = (simulation.rate(ofNext: 30, after: 10), fixed.rate())
     #expect(rate >= best / 1.1, "\(rate) of \(best)")
   }
 

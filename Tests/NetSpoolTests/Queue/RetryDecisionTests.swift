@@ -3,16 +3,17 @@ import Testing
 @testable import NetSpool
 
 private func attempt(
-  _ cause: FailedAttempt.Cause, number: Int = 1, method: NetworkRequest.Method = .get, isKeyed: Bool = false,
-  isReplayable: Bool = true, sendState: NetworkError.SendState = .maybeProcessed, wasReused: Bool = false,
-  retryAfter: Double? = nil, secondsLeft: Double = .infinity
+  _ cause: FailedAttempt.Cause = .failure(.connectionLost), number: Int = 1,
+  method: NetworkRequest.Method = .get, isKeyed: Bool = false, isReplayable: Bool = true,
+  sendState: NetworkError.SendState = .maybeProcessed, wasReused: Bool = false, retryAfter: Double? = nil,
+  secondsLeft: Double = .infinity
 ) -> FailedAttempt {
   FailedAttempt(
     cause: cause, number: number, method: method, isKeyed: isKeyed, isReplayable: isReplayable,
     sendState: sendState, wasReused: wasReused, retryAfter: retryAfter, secondsLeft: secondsLeft)
 }
 
-private let dead = attempt(.failure(.connectionLost), wasReused: true)
+private let dead = attempt(wasReused: true)
 
 private func decide(
   _ attempt: FailedAttempt, _ policy: NetworkRequest.Retry, random: Double = 0.5
@@ -49,68 +50,33 @@ private func decide(
     #expect(decide(attempt(.status(503)), .attempts(3, methods: [])) == nil)
   }
 
-  struct Row: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var attempt: FailedAttempt
-    /// Nil: give up.
-    var none: Double? = nil
-    var deadConnection: Double? = nil
-    var standard: Double? = nil
-  }
-
-  @Test(arguments: [
-    Row(testDescription: "dead reused connection", attempt: dead, deadConnection: 0, standard: 0),
-    Row(
-      testDescription: "the second death is no longer silent",
-      attempt: attempt(.failure(.connectionLost), number: 2, wasReused: true), standard: 0.5),
-    Row(
-      testDescription: "death of a fresh connection", attempt: attempt(.failure(.connectionLost)),
-      standard: 0.25),
-    Row(
-      testDescription: "death in the middle of an answer",
-      attempt: attempt(.failure(.connectionLost), sendState: .answered, wasReused: true), standard: 0.25),
-    Row(
-      testDescription: "POST on a dead connection",
-      attempt: attempt(.failure(.connectionLost), method: .post, wasReused: true)),
-    Row(
-      testDescription: "keyed POST on a dead connection",
-      attempt: attempt(.failure(.connectionLost), method: .post, isKeyed: true, wasReused: true),
-      deadConnection: 0, standard: 0),
-    Row(
-      testDescription: "a consumed upload stream cannot be sent again",
-      attempt: attempt(.failure(.connectionLost), isReplayable: false, wasReused: true)),
-    Row(
-      testDescription: "POST that was never sent",
-      attempt: attempt(.failure(.connectFailed), method: .post, sendState: .notSent)),
-    Row(
-      testDescription: "keyed POST, 503",
-      attempt: attempt(.status(503), method: .post, isKeyed: true), standard: 0.25),
-    Row(testDescription: "POST, 503", attempt: attempt(.status(503), method: .post)),
-    Row(testDescription: "second attempt", attempt: attempt(.status(500), number: 2), standard: 0.5),
-    Row(testDescription: "third attempt is the last", attempt: attempt(.status(500), number: 3)),
-    Row(
-      testDescription: "Retry-After is a floor", attempt: attempt(.status(429), retryAfter: 7), standard: 7),
-    Row(
-      testDescription: "Retry-After below the jitter", attempt: attempt(.status(429), retryAfter: 0.1),
-      standard: 0.25),
-    Row(
-      testDescription: "Retry-After is cut to an hour", attempt: attempt(.status(503), retryAfter: 1e9),
-      standard: 3600),
-    Row(
-      testDescription: "no time left for the wait",
-      attempt: attempt(.status(503), retryAfter: 7, secondsLeft: 6)),
-    Row(
-      testDescription: "past the deadline, dead connection",
-      attempt: {
-        var attempt = dead
-        attempt.secondsLeft = 0
-        return attempt
-      }()),
-  ])
-  func `the three policies decide`(_ row: Row) {
-    #expect(decide(row.attempt, .none) == row.none)
-    #expect(decide(row.attempt, .deadConnection) == row.deadConnection)
-    #expect(decide(row.attempt, .standard) == row.standard)
+  /// What follows by the policy for dead connections and by the standard one; nil: give up.
+  @Test(
+    arguments: [
+      ("dead reused connection", dead, 0, 0),
+      ("the second death is no longer silent", attempt(number: 2, wasReused: true), nil, 0.5),
+      ("death of a fresh connection", attempt(), nil, 0.25),
+      ("death in the middle of an answer", attempt(sendState: .answered, wasReused: true), nil, 0.25),
+      ("POST on a dead connection", attempt(method: .post, wasReused: true), nil, nil),
+      ("keyed POST on a dead connection", attempt(method: .post, isKeyed: true, wasReused: true), 0, 0),
+      ("a consumed upload stream is not sent again", attempt(isReplayable: false, wasReused: true), nil, nil),
+      ("POST, never sent", attempt(.failure(.connectFailed), method: .post, sendState: .notSent), nil, nil),
+      ("keyed POST, 503", attempt(.status(503), method: .post, isKeyed: true), nil, 0.25),
+      ("POST, 503", attempt(.status(503), method: .post), nil, nil),
+      ("second attempt", attempt(.status(500), number: 2), nil, 0.5),
+      ("third attempt is the last", attempt(.status(500), number: 3), nil, nil),
+      ("Retry-After is a floor", attempt(.status(429), retryAfter: 7), nil, 7),
+      ("Retry-After below the jitter", attempt(.status(429), retryAfter: 0.1), nil, 0.25),
+      ("Retry-After is cut to an hour", attempt(.status(503), retryAfter: 1e9), nil, 3600),
+      ("no time left for the wait", attempt(.status(503), retryAfter: 7, secondsLeft: 6), nil, nil),
+      ("past the deadline, dead connection", attempt(wasReused: true, secondsLeft: 0), nil, nil),
+    ] as [(String, FailedAttempt, Double?, Double?)])
+  func `the three policies decide`(
+    _ name: String, _ attempt: FailedAttempt, _ deadConnection: Double?, _ standard: Double?
+  ) {
+    #expect(decide(attempt, .none) == nil, "\(name)")
+    #expect(decide(attempt, .deadConnection) == deadConnection, "\(name)")
+    #expect(decide(attempt, .standard) == standard, "\(name)")
   }
 
   @Test func `only transient statuses are repeated`() {

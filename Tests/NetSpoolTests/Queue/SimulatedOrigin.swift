@@ -33,18 +33,17 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
   var linkBytesPerSecond = 0.0
   var bodyBytes: Int64 = 8_192
   var closesConnections = false
-}
 
-/// What the origin decides about one request.
-struct SimulatedAnswer {
-  enum Kind { case good, failed, refused, refusedByChance }
-  var kind: Kind
-  /// When its head, or the end of what is not good, comes.
-  var time: Int64
+  init(_ description: String, serviceSeconds: Double = 0.05, _ set: (inout Self) -> Void = { _ in }) {
+    (self.description, self.serviceSeconds) = (description, serviceSeconds)
+    set(&self)
+  }
 }
 
 /// The state of a `SimulatedOrigin`.
 struct SimulatedServer {
+  enum Kind { case good, failed, refused, refusedByChance }
+
   var origin: SimulatedOrigin
   var generator: SplitMix64
   /// Accepted and not ended.
@@ -61,23 +60,21 @@ struct SimulatedServer {
     generator = SplitMix64(seed: seed)
   }
 
-  mutating func ask(_ now: Int64) -> SimulatedAnswer {
+  /// Decides about one request, and when its head comes, or the end of what is not good.
+  mutating func ask(_ now: Int64) -> (kind: Kind, time: Int64) {
     lagging.removeAll { $0 <= now }
-    if accepted + lagging.count >= origin.inFlightMax || !passesRate(now) {
-      return SimulatedAnswer(kind: .refused, time: now + 1_000)
-    }
+    if accepted + lagging.count >= origin.inFlightMax || !passesRate(now) { return (.refused, now + 1_000) }
     accepted += 1
     if generator.chance(origin.refusalPercent) {
-      return SimulatedAnswer(
-        kind: .refusedByChance, time: now + seconds(origin.refusalSeconds ?? origin.serviceSeconds))
+      return (.refusedByChance, now + seconds(origin.refusalSeconds ?? origin.serviceSeconds))
     }
     if accepted > origin.collapsesAbove || generator.chance(origin.failurePercent) {
-      return SimulatedAnswer(kind: .failed, time: now + seconds(origin.serviceSeconds))
+      return (.failed, now + seconds(origin.serviceSeconds))
     }
-    return SimulatedAnswer(kind: .good, time: serve(now))
+    return (.good, serve(now))
   }
 
-  mutating func didEnd(_ kind: SimulatedAnswer.Kind, _ now: Int64) {
+  mutating func didEnd(_ kind: Kind, _ now: Int64) {
     guard kind != .refused else { return }
     accepted -= 1
     if origin.lagPercent > 0, generator.chance(origin.lagPercent) {

@@ -16,13 +16,13 @@ import Testing
 
     init(_ description: String, best: Double, _ seeds: [UInt64] = [], _ set: (inout SimulatedOrigin) -> Void)
     {
-      (self.best, self.seeds) = (best, seeds)
-      origin = SimulatedOrigin(description: description, serviceSeconds: 0.05)
-      set(&origin)
+      (origin, self.best, self.seeds) = (SimulatedOrigin(description, set), best, seeds)
     }
   }
 
-  static let limits = [
+  static func seeds(of scene: Scene) -> [UInt64] { scene.seeds + Array(1...(LongRun.isOn ? 400 : 3)) }
+
+  @Test(arguments: [
     Scene("a sharp limit of 20", best: 380, [42, 44]) { $0.inFlightMax = 20 },
     Scene("a sharp limit of 20, Retry-After 1", best: 380) { ($0.inFlightMax, $0.retryAfter) = (20, 1) },
     Scene("a sharp limit of 5", best: 80) { $0.inFlightMax = 5 },
@@ -46,39 +46,7 @@ import Testing
     Scene("a bucket of 200 a second, 50 at once", best: 200, [340, 343]) {
       ($0.ratePerSecond, $0.burst) = (200, 50)
     },
-  ]
-
-  /// So slow that a second says nothing, or that one refusal costs more than an answer.
-  static let slow = [
-    Scene("30 a minute, 10 at once", best: 0.5) { ($0.ratePerSecond, $0.burst) = (0.5, 10) },
-    Scene("30 a minute, 10 at once, Retry-After 2", best: 0.5) {
-      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (0.5, 10, 2)
-    },
-    Scene("one a second, 10 at once", best: 1) { ($0.ratePerSecond, $0.burst) = (1, 10) },
-    Scene("2 a second, 10 at once, Retry-After 2", best: 2) {
-      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (2, 10, 2)
-    },
-    Scene("5 a second, 20 at once, Retry-After 1", best: 5) {
-      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (5, 20, 1)
-    },
-    Scene("20 a second, 20 at once, Retry-After 1", best: 20) {
-      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (20, 20, 1)
-    },
-  ]
-
-  /// Half of what six at once are given, at least: with one seed in three hundred, one in fifty is hard to tell from a limit.
-  static let chances = [
-    Scene("one in fifty refused", best: 60, [86, 149, 508, 708, 1_818]) { $0.refusalPercent = 2 },
-    Scene("one in ten refused", best: 60) { $0.refusalPercent = 10 },
-    Scene("one of three replicas is down", best: 60) { $0.refusalPercent = 33 },
-    Scene("one of two replicas is down", best: 60, [1_118, 76, 635, 653, 733, 973, 1_183]) {
-      $0.refusalPercent = 50
-    },
-  ]
-
-  static func seeds(of scene: Scene) -> [UInt64] { scene.seeds + Array(1...(LongRun.isOn ? 400 : 3)) }
-
-  @Test(arguments: limits)
+  ])
   func `a limit is kept to one refusal in a hundred, and half its speed is there 5 s after the last`(
     _ scene: Scene
   ) {
@@ -95,7 +63,23 @@ import Testing
     }
   }
 
-  @Test(arguments: slow)
+  /// So slow that a second says nothing, or that one refusal costs more than an answer.
+  @Test(arguments: [
+    Scene("30 a minute, 10 at once", best: 0.5) { ($0.ratePerSecond, $0.burst) = (0.5, 10) },
+    Scene("30 a minute, 10 at once, Retry-After 2", best: 0.5) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (0.5, 10, 2)
+    },
+    Scene("one a second, 10 at once", best: 1) { ($0.ratePerSecond, $0.burst) = (1, 10) },
+    Scene("2 a second, 10 at once, Retry-After 2", best: 2) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (2, 10, 2)
+    },
+    Scene("5 a second, 20 at once, Retry-After 1", best: 5) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (5, 20, 1)
+    },
+    Scene("20 a second, 20 at once, Retry-After 1", best: 20) {
+      ($0.ratePerSecond, $0.burst, $0.retryAfter) = (20, 20, 1)
+    },
+  ])
   func `an origin that allows few in a time gives nearly all of them, and refuses one in twenty at most`(
     _ scene: Scene
   ) {
@@ -109,7 +93,15 @@ import Testing
     }
   }
 
-  @Test(arguments: chances)
+  /// Half of what six at once are given, at least: with one seed in three hundred, one in fifty is hard to tell from a limit.
+  @Test(arguments: [
+    Scene("one in fifty refused", best: 60, [86, 149, 508, 708, 1_818]) { $0.refusalPercent = 2 },
+    Scene("one in ten refused", best: 60) { $0.refusalPercent = 10 },
+    Scene("one of three replicas is down", best: 60) { $0.refusalPercent = 33 },
+    Scene("one of two replicas is down", best: 60, [1_118, 76, 635, 653, 733, 973, 1_183]) {
+      $0.refusalPercent = 50
+    },
+  ])
   func `half the speed is back 5 s after the last refusal by chance`(_ scene: Scene) {
     for seed in Self.seeds(of: scene) {
       var simulation = SizingSimulation(scene.origin, seed: seed)
@@ -121,28 +113,26 @@ import Testing
   }
 
   @Test func `an origin that takes more from second to second is followed`() {
-    for seed in Self.seeds(of: Scene("slow start", best: 380, [323, 884, 1_852]) { _ in }) {
-      var simulation = SizingSimulation(
-        SimulatedOrigin(description: "slow start", serviceSeconds: 0.05, inFlightMax: 2), seed: seed)
+    let scene = Scene("slow start", best: 380, [323, 884, 1_852]) { $0.inFlightMax = 2 }
+    for seed in Self.seeds(of: scene) {
+      var simulation = SizingSimulation(scene.origin, seed: seed)
       for limit in 2..<22 {
         simulation.server.origin.inFlightMax = limit
         simulation.run(seconds: 1)
       }
       simulation.run(seconds: 60)
       let rate = Self.rateOfQuiet(&simulation, windows: 1) ?? 0
-      #expect(rate >= 0.6 * 380 && simulation.refusedPercent() <= 1, "seed \(seed): \(rate)/s")
+      #expect(rate >= 0.6 * scene.best && simulation.refusedPercent() <= 1, "seed \(seed): \(rate)/s")
     }
   }
 
   @Test func `noise alone narrows nothing`() {
-    for seed in Self.seeds(of: Scene("noise", best: 0, [323, 1_034]) { _ in }) {
-      var simulation = SizingSimulation(
-        SimulatedOrigin(description: "noise", serviceSeconds: 0.05, slowPercent: 10, slowSeconds: 0.5),
-        seed: seed)
-      simulation.run(seconds: 5)
-      let warm = simulation.seconds
-      simulation.run(seconds: 2)
-      #expect(simulation.rate(after: warm) >= 20 / 0.095, "seed \(seed)")
+    let scene = Scene("noise", best: 20 / 0.095, [323, 1_034]) {
+      ($0.slowPercent, $0.slowSeconds) = (10, 0.5)
+    }
+    for seed in Self.seeds(of: scene) {
+      var simulation = SizingSimulation(scene.origin, seed: seed)
+      #expect(simulation.rate(ofNext: 2, after: 5) >= scene.best, "seed \(seed)")
     }
   }
 

@@ -15,7 +15,7 @@ struct SizingSimulation {
   private struct Transfer {
     var arrived: Int64
     var since: Int64
-    var kind: SimulatedAnswer.Kind
+    var kind: SimulatedServer.Kind
     var headAt: Int64 = 0
   }
 
@@ -29,12 +29,11 @@ struct SizingSimulation {
   /// Seconds from arrival, or start, to the end of each good answer, and when it ended.
   private(set) var latencies: [(end: Int64, seconds: Double)] = []
   private(set) var refusals: [Int64] = []
-  private(set) var failures = 0
   private(set) var runningMax = 0
   private(set) var startedWhileHeld = 0
   private(set) var connectionsOpened = 0
 
-  /// Latest first, so that the next one is the last.
+  /// Latest first, so that the next one is the last; a new one is mostly among the latest.
   private var heads: [(time: Int64, transfer: Transfer)] = []
   private var bodies: [(virtual: Double, transfer: Transfer)] = []
   /// Bytes that each body on the link has got since the beginning.
@@ -93,18 +92,8 @@ struct SizingSimulation {
     runningMax = max(runningMax, running)
     let answer = server.ask(now)
     let transfer = Transfer(arrived: arrived, since: now, kind: answer.kind)
-    let place = Self.place(of: answer.time, among: heads.count) { heads[$0].time }
+    let place = heads.firstIndex { $0.time <= answer.time } ?? heads.count
     heads.insert((answer.time, transfer), at: place)
-  }
-
-  /// Behind all that come later: the latest lie first.
-  private static func place<Key: Comparable>(of key: Key, among count: Int, key keyAt: (Int) -> Key) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if keyAt(middle) > key { low = middle + 1 } else { high = middle }
-    }
-    return low
   }
 
   // MARK: Time
@@ -130,9 +119,7 @@ struct SizingSimulation {
   private mutating func didAnswer(_ transfer: Transfer) {
     var transfer = transfer
     switch transfer.kind {
-    case .failed:
-      failures += 1
-      end(transfer, .failed(since: transfer.since))
+    case .failed: end(transfer, .failed(since: transfer.since))
     case .refused, .refusedByChance:
       refusals.append(now)
       end(transfer, .throttled(retryAfter: server.origin.retryAfter, since: transfer.since))
@@ -141,7 +128,7 @@ struct SizingSimulation {
       transfer.headAt = now
       guard server.origin.linkBytesPerSecond > 0 else { return didFinish(transfer) }
       let finish = virtual + Double(server.origin.bodyBytes)
-      let place = Self.place(of: finish, among: bodies.count) { bodies[$0].virtual }
+      let place = bodies.firstIndex { $0.virtual <= finish } ?? bodies.count
       bodies.insert((finish, transfer), at: place)
     }
   }
@@ -180,6 +167,14 @@ extension SizingSimulation {
   /// Good answers per second after this time.
   func rate(after begin: Double = 0) -> Double {
     Double(latencies.count { Double($0.end) / 1e6 >= begin }) / max(seconds - begin, 1e-6)
+  }
+
+  /// Good answers per second in the next seconds, behind those in which it looks around.
+  mutating func rate(ofNext seconds: Double, after warmup: Double) -> Double {
+    run(seconds: warmup)
+    let begin = self.seconds
+    run(seconds: seconds)
+    return rate(after: begin)
   }
 
   /// Seconds within which 99 of 100 ended, of those that ended after this time.

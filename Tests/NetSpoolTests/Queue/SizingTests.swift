@@ -61,6 +61,18 @@ struct SizingTests {
     }
   }
 
+  @Test func `an origin that closes every connection is asked by several at once`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(4) }) { engine, origin in
+      for number in 0..<8 { origin.hold("/\(number)", .text("ok").closing()) }
+      let operations = (0..<8).map { engine.start("/\($0)") }
+      #expect(await origin.waitForRequests(4))
+      for number in 0..<4 { origin.release("/\(number)") }
+      #expect(await origin.waitForRequests(8))
+      origin.releaseAll()
+      for operation in operations { #expect(await operation.end().text == "ok") }
+    }
+  }
+
   @Test func `a suspended queue starts nothing and lets run what runs`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       let queue = engine.configuration.queue
@@ -90,20 +102,17 @@ struct SizingTests {
     }
   }
 
-  @Test(
-    arguments: [
-      { (c: inout NetworkQueue.Configuration) in c.maximumConcurrent = 0 },
-      { (c: inout NetworkQueue.Configuration) in c.maximumPerOrigin = 0 },
-      { (c: inout NetworkQueue.Configuration) in c.sizing = .fixed(0) },
-      { (c: inout NetworkQueue.Configuration) in c.sizing = .byLink(local: 1, cellular: 0) },
-    ] as [@Sendable (inout NetworkQueue.Configuration) -> Void])
-  func `a width below one is refused and changes nothing`(
-    change: @Sendable (inout NetworkQueue.Configuration) -> Void
-  ) throws {
+  @Test func `a width below one is refused and changes nothing`() throws {
+    let changes: [(inout NetworkQueue.Configuration) -> Void] = [
+      { $0.maximumConcurrent = 0 }, { $0.maximumPerOrigin = 0 }, { $0.sizing = .fixed(0) },
+      { $0.sizing = .byLink(local: 1, cellular: 0) },
+    ]
     let queue = try NetworkQueue()
     let before = queue.configuration
-    #expect(failure { try queue.configure { change(&$0) } }?.code == .invalidConfiguration)
-    #expect(queue.configuration == before)
+    for (index, change) in changes.enumerated() {
+      let error = failure { try queue.configure { change(&$0) } }
+      #expect(error?.code == .invalidConfiguration && queue.configuration == before, "change \(index)")
+    }
   }
 
   @Test func `settings that others change meanwhile are kept`() throws {

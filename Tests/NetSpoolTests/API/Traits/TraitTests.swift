@@ -25,9 +25,6 @@ import Logging
 /// What the traits of the package add; each test is there with its trait only.
 @Suite("Traits")
 struct TraitTests {
-  /// Between two looks at what others are about to do.
-  private static func pause() async { try? await Task.sleep(for: .milliseconds(5)) }
-
   #if HTTPTypes
   @Test func `requests and responses in the words of HTTPTypes`() async throws {
     try await withEngine { engine, origin in
@@ -64,8 +61,7 @@ struct TraitTests {
       while await engine.get("/refused").end().code != .engineClosed { await moment() }
       origin.releaseAll()
       try await running.value
-      let ending = await held.end()
-      #expect(held.state == .finished && ending.text == "hello")
+      #expect(await held.end().text == "hello" && held.state == .finished)
     }
   }
 
@@ -106,10 +102,9 @@ struct TraitTests {
       }
       let (status, source, error) = ("http.response.status_code", "netspool.source", "error.type")
       // Metrics come behind the handlers.
-      await Self.wait { try count((error, "connectFailed")) == 1 }
+      #expect(await until { (try? count((error, "connectFailed"))) == 1 })
       #expect(try count((status, "200"), (source, "network")) == 3)
       #expect(try count((status, "404"), (error, "404"), (source, "network")) == 1)
-      #expect(try count((error, "connectFailed")) == 1)
       let ours = dimensions([(status, "200"), (source, "network")])
       for label in ["http.client.request.duration", "netspool.queue.wait"] {
         let timer = try #require(metrics.timers(label: label, dimensions: ours).first)
@@ -125,16 +120,9 @@ struct TraitTests {
       origin.on("/a", .text("hello"))
       _ = await engine.get("/a").end()
       label = "\(engine.id)"
-      await Self.wait { Self.series(of: label, metrics) > 0 }
-      #expect(Self.series(of: label, metrics) > 0)
+      #expect(await until { Self.series(of: label, metrics) > 0 })
     }
-    await Self.wait { Self.series(of: label, metrics) == 0 }
-    #expect(Self.series(of: label, metrics) == 0)
-  }
-
-  private static func wait(for isThere: () throws -> Bool) async {
-    let deadline = Deadline.generous
-    while (try? isThere()) != true, deadline.millisecondsLeft > 0 { await pause() }
+    #expect(await until { Self.series(of: label, metrics) == 0 })
   }
 
   private static func series(of engine: String?, _ metrics: TestMetrics) -> Int {
@@ -167,11 +155,8 @@ struct TraitTests {
       try engine.useCache(.init(directory: fixture.folder.path + "/cache"))
       try engine.useFreezing(fixture.configuration)
       for _ in 0..<3 { #expect(try await engine.get("a").text == "hello") }
-      while gauge("netspool.origin.connections", of: engine) != 1
-        || gauge("netspool.cache.hits", of: engine) != 2
-      {
-        await Self.pause()
-      }
+      #expect(await until { gauge("netspool.origin.connections", of: engine) == 1 })
+      #expect(await until { gauge("netspool.cache.hits", of: engine) == 2 })
       #expect(gauge("netspool.origin.width", of: engine) ?? 0 >= 1)
       #expect(
         gauge("netspool.cache.bytes", of: engine) ?? 0 > 0 && gauge("netspool.frozen.age", of: engine) == 0)
@@ -179,14 +164,13 @@ struct TraitTests {
       // Nothing ends from here on, and a second passes at least between two looks.
       let letter = engine.letter("/letters")
       _ = await engine.freeze(letter)
-      while gauge("netspool.frozen.age", of: engine) ?? 0 < 1 { await Self.pause() }
+      #expect(await until { gauge("netspool.frozen.age", of: engine) ?? 0 >= 1 })
       #expect(gauge("netspool.frozen", of: nil) != nil && gauge("netspool.loop.longest", of: nil) != nil)
       try origin.start()
       #expect(await letter.end().text == "taken")
-      while gauge("netspool.frozen.age", of: engine) != 0 { await Self.pause() }
+      #expect(await until { gauge("netspool.frozen.age", of: engine) == 0 })
     }
   }
-
   #endif
 
   #if Tracing
@@ -220,8 +204,7 @@ struct TraitTests {
       let caller = try #require(
         tracer.finishedSpans.first { $0.operationName == "caller \(origin.port)" })
       // An answer is given first, and then the spans end, in any order
-      let deadline = Deadline.generous
-      while !Self.haveEnded(below: caller.spanID), deadline.millisecondsLeft > 0 { await Self.pause() }
+      #expect(await until { Self.haveEnded(below: caller.spanID) })
       let spans = tracer.finishedSpans
       let operation = try #require(
         spans.first { $0.operationName == "NetSpool GET" && $0.parentSpanID == caller.spanID })
@@ -235,9 +218,7 @@ struct TraitTests {
       #expect(operation.attributes.get("http.response.status_code") == .int64(200))
     }
   }
-  #endif
 
-  #if Tracing
   @Test func `each attempt to send a frozen request has a span below that of its operation`() async throws {
     _ = Self.tracer  // set up before the first span begins
     let fixture = try FreezingFixture()
@@ -249,8 +230,7 @@ struct TraitTests {
       #expect(await engine.end(of: engine.letter("/letter")).text == "taken")
       let sent = fixture.origin.requests.compactMap { $0.header(InMemoryTracer.spanIDKey) }
       #expect(sent.count == 2)
-      let deadline = Deadline.generous
-      while Self.spans(sent).count < 2, deadline.millisecondsLeft > 0 { await Self.pause() }
+      #expect(await until { Self.spans(sent).count == 2 })
       let parents = Self.spans(sent).compactMap(\.parentSpanID)
       let attempts = Self.spans(parents)
       #expect(attempts.map { $0.attributes.get("http.response.status_code") } == [.int64(500), .int64(200)])
@@ -302,9 +282,8 @@ struct TraitTests {
         frames ? two.response.map { [UInt8]($0.body) } == Self.text + Self.text : two.reason == "trailingData"
       )
     }
+    let headers: NetworkRequest.Headers = ["Content-Encoding": coding]
     for size in 1...packed.count {
-      var headers = NetworkRequest.Headers()
-      headers.set("Content-Encoding", coding)
       let decoder = try #require(try ContentDecoder.make(for: headers))
       var decoded: [UInt8] = []
       for start in stride(from: 0, to: packed.count, by: size) {
@@ -316,8 +295,6 @@ struct TraitTests {
     }
     var limits = DecodingLimits()
     limits.ratioFreeBytes = 1_000
-    var headers = NetworkRequest.Headers()
-    headers.set("Content-Encoding", coding)
     let decoder = try #require(try ContentDecoder.make(for: headers, limits: limits))
     #expect(throws: NetworkError.self) { try decoder.decode(packed.rawBytes) { _ in } }
   }

@@ -55,10 +55,10 @@ struct AWSSignatureTests {
   @Test func `names the time, the hash of the body and the token`() {
     var account = Self.storage
     account.sessionToken = Secret("lent")
-    let signature = AWSSignature(
+    let added = AWSSignature(
       account: account, method: "PUT", target: "/a", authority: "a", fields: [:], payload: nil,
-      stamp: "20130524T000000Z")
-    let added = signature.added
+      stamp: "20130524T000000Z"
+    ).added
     #expect(added.first("X-Amz-Date") == "20130524T000000Z")
     #expect(added.first("X-Amz-Content-Sha256") == "UNSIGNED-PAYLOAD")
     #expect(added.first("X-Amz-Security-Token") == "lent")

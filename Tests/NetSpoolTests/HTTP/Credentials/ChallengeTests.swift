@@ -60,7 +60,7 @@ struct ChallengeTests {
     sent.rounds = rounds
     let decision = AuthenticationDecision.make(
       .password(user: "u", password: Self.secret), challenges: Self.read(offer), sent: sent)
-    #expect(Self.name(decision) == next)
+    #expect("\(decision)".hasPrefix(next))
   }
 
   @Test func `another scheme is never answered`() {
@@ -73,20 +73,11 @@ struct ChallengeTests {
       (.digest(user: "u", password: Self.secret), "digest"),
     ]
     for (scheme, next) in schemes {
-      #expect(Self.name(AuthenticationDecision.make(scheme, challenges: offers, sent: sent)) == next)
+      #expect("\(AuthenticationDecision.make(scheme, challenges: offers, sent: sent))".hasPrefix(next))
     }
     let basicOnly = AuthenticationDecision.make(
       .digest(user: "u", password: Self.secret), challenges: Self.read("Basic realm=a"), sent: sent)
     #expect(basicOnly == .refused)
-  }
-
-  private static func name(_ decision: AuthenticationDecision) -> String {
-    switch decision {
-    case .refused: "refused"
-    case .basic: "basic"
-    case .digest: "digest"
-    case .ask: "ask"
-    }
   }
 
   @Test func `equal credentials have one identity`() {

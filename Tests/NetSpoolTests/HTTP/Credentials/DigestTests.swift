@@ -18,23 +18,26 @@ struct DigestTests {
     #expect(Set(hashes).count == 200 && hashes.allSatisfy { $0.count == 16 })
   }
 
-  static func challenge(_ text: String) throws -> DigestChallenge {
-    var fields = Headers()
-    fields.append(name: "WWW-Authenticate", value: text)
-    return try #require(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)))
+  private static func challenge(_ text: String) throws -> DigestChallenge {
+    try #require(DigestChallenge.first(in: ChallengeTests.read(text)))
   }
 
-  static let example =
-    "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=@, "
-    + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
-    + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
+  private static func answer(
+    to text: String, user: String = "u", method: String = "GET"
+  ) throws -> DigestAnswer {
+    DigestAnswer(
+      challenge: try challenge(text), user: user, password: "p", method: method, target: "/",
+      clientNonce: "c")
+  }
 
   @Test(arguments: [
     ("MD5", "8ca523f5e9506fed4657c9700eebdbec"),
     ("SHA-256", "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1"),
   ]) func `answers the example of the standard`(_ algorithm: String, _ response: String) throws {
-    let text = Self.example.replacing("@", with: algorithm, maxReplacements: 2)
-      .replacing("http-auth\(algorithm)example", with: "http-auth@example")
+    let text =
+      "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=\(algorithm), "
+      + "nonce=\"7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v\", "
+      + "opaque=\"FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS\""
     let answer = DigestAnswer(
       challenge: try Self.challenge(text), user: "Mufasa", password: "Circle of Life", method: "GET",
       target: "/dir/index.html", clientNonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ")
@@ -54,9 +57,7 @@ struct DigestTests {
   }
 
   @Test func `answers an old challenge without counter`() throws {
-    let answer = DigestAnswer(
-      challenge: try Self.challenge("Digest realm=\"r\", nonce=\"n\""), user: "u", password: "p",
-      method: "GET", target: "/", clientNonce: "c")
+    let answer = try Self.answer(to: "Digest realm=\"r\", nonce=\"n\"")
     let secret = Hexadecimal.text(MD5.hash(Array("u:r:p".utf8)))
     let request = Hexadecimal.text(MD5.hash(Array("GET:/".utf8)))
     let response = Hexadecimal.text(MD5.hash(Array("\(secret):n:\(request)".utf8)))
@@ -65,12 +66,11 @@ struct DigestTests {
   }
 
   @Test func `counts the body when asked to`() throws {
-    let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\"")
-    var answer = DigestAnswer(
-      challenge: challenge, user: "u", password: "p", method: "PUT", target: "/", clientNonce: "c")
+    let text = "Digest realm=\"r\", nonce=\"n\", qop=\"auth-int\""
+    var answer = try Self.answer(to: text, method: "PUT")
     let empty = answer.text
     answer.body = Array("body".utf8)
-    #expect(challenge.protection == .integrity && answer.text != empty)
+    #expect(try Self.challenge(text).protection == .integrity && answer.text != empty)
     #expect(answer.text.contains("qop=auth-int"))
   }
 
@@ -93,17 +93,13 @@ struct DigestTests {
   }
 
   @Test func `quotes what needs it`() throws {
-    let challenge = try Self.challenge("Digest realm=\"a\\\"b\", nonce=\"n\", qop=auth")
-    let answer = DigestAnswer(
-      challenge: challenge, user: "jürgen", password: "p", method: "GET", target: "/", clientNonce: "c")
+    let answer = try Self.answer(to: "Digest realm=\"a\\\"b\", nonce=\"n\", qop=auth", user: "jürgen")
     #expect(answer.text.contains("username*=UTF-8''j%C3%BCrgen"))
     #expect(answer.text.contains("realm=\"a\\\"b\""))
   }
 
   @Test func `hides the user when asked to`() throws {
-    let challenge = try Self.challenge("Digest realm=\"r\", nonce=\"n\", qop=auth, userhash=true")
-    let answer = DigestAnswer(
-      challenge: challenge, user: "anna", password: "p", method: "GET", target: "/", clientNonce: "c")
+    let answer = try Self.answer(to: "Digest realm=\"r\", nonce=\"n\", qop=auth, userhash=true", user: "anna")
     #expect(!answer.text.contains("anna") && answer.text.contains("userhash=true"))
   }
 
@@ -111,9 +107,7 @@ struct DigestTests {
     "Digest realm=\"r\", nonce=\"n\", algorithm=SHA-512-256", "Digest realm=\"r\"", "Digest nonce=\"n\"",
     "Digest realm=\"r\", nonce=\"n\", qop=\"token\"", "Basic realm=\"r\"",
   ]) func `answers no other`(_ text: String) {
-    var fields = Headers()
-    fields.append(name: "WWW-Authenticate", value: text)
-    #expect(DigestChallenge.first(in: AuthenticationChallenge.all(in: fields)) == nil)
+    #expect(DigestChallenge.first(in: ChallengeTests.read(text)) == nil)
   }
 }
 

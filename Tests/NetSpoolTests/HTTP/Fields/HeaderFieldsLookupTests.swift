@@ -4,14 +4,9 @@ import Testing
 
 /// Lookups in the block (RFC 9110 section 5.1: names have no case).
 struct HeaderFieldsLookupTests {
-  private var fields: Headers {
-    var fields = Headers()
-    fields.append(name: "Set-Cookie", value: "a=1")
-    fields.append(name: "X-Empty", value: "")
-    fields.append(name: "set-cookie", value: "b: 2")
-    fields.append(name: "X", value: "Set-Cookie: inside")
-    return fields
-  }
+  private let fields: Headers = [
+    "Set-Cookie": "a=1", "X-Empty": "", "set-cookie": "b: 2", "X": "Set-Cookie: inside",
+  ]
 
   @Test func `names are found without case`() {
     #expect(fields.first("SET-COOKIE") == "a=1")

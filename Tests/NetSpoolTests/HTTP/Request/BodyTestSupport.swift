@@ -64,6 +64,7 @@ func runShell(_ script: String) throws -> [UInt8] {
   let directory = try TestFolder()
   let path = try directory.write("script", "exec < /dev/null\ncd \(directory.path)\n\(script)")
   let result = try ChildProcess.run(["/bin/sh", path])
-  #expect(result.exit == .status(0), "sh ended with \(result.exit)")
+  #expect(
+    result.exit == .status(0), "\(script)\n\(result.exit): \(String(decoding: result.errors, as: UTF8.self))")
   return result.output
 }
