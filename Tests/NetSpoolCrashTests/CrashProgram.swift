@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 @testable import TestSupport
@@ -10,10 +9,6 @@ enum CrashProgram {
   private static let patience: Int32 = LongRun.isOn ? 1_200_000 : 120_000
 
   static func run(_ arguments: String...) throws -> (end: CrashChild.End?, output: String) {
-    try run(arguments)
-  }
-
-  static func run(_ arguments: [String]) throws -> (end: CrashChild.End?, output: String) {
     let folder = try TestFolder(in: TestFiles.temporary)
     let beside = TestFiles.program.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     let child = try CrashChild(

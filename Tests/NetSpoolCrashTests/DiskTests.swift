@@ -6,13 +6,6 @@ import Testing
 
 /// The file system that loses what was not synced.
 struct DiskTests {
-  private static func choice(_ share: Double, unit: Int = 512) -> CrashChoice {
-    var random = SplitMix64(seed: 1)
-    var choice = CrashChoice(using: &random)
-    (choice.share, choice.unit) = (share, unit)
-    return choice
-  }
-
   /// The file `a/b` after a crash; nil when it is not there.
   private func left(_ events: [Trace.Event], share: Double, unit: Int = 512, seed: UInt64 = 1) throws
     -> [UInt8]?
@@ -21,7 +14,7 @@ struct DiskTests {
     var disk = Disk()
     for event in events { disk.take(event) }
     var random = SplitMix64(seed: seed)
-    try disk.crash(into: folder.path, Self.choice(share, unit: unit), using: &random)
+    try disk.crash(into: folder.path, CrashChoice(unit: unit, share: share), using: &random)
     guard unsafe access(folder["a/b"], F_OK) == 0 else { return nil }
     return CrashFiles.read(folder["a/b"])
   }

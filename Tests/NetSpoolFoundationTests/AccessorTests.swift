@@ -9,67 +9,49 @@ import Testing
 
 @Suite("What a body can be read as")
 struct AccessorTests {
-  /// A body, and which accessors give something for it.
-  struct Row: Sendable, CustomTestStringConvertible {
-    enum Format { case json, propertyList, xml }
-    let name: String
-    let type: String
-    let bytes: [UInt8]
-    let formats: Set<Format>
-    var testDescription: String { name }
-
-    init(_ name: String, _ type: String, _ bytes: [UInt8], _ formats: Set<Format> = []) {
-      (self.name, self.type, self.bytes, self.formats) = (name, type, bytes, formats)
-    }
-
-    init(_ name: String, _ type: String, _ text: String, _ formats: Set<Format> = []) {
-      self.init(name, type, Array(text.utf8), formats)
-    }
-  }
-
   static let rows = [
-    Row("empty", "application/json", ""), Row("blank", "application/xml", " \n"),
-    Row("NUL", "application/xml", [0]),
-    Row("JSON", "application/json", #"{"a": [1, null, "b"]}"#, [.json]),
-    Row("JSON under another name", "text/html", "[]", [.json]),
-    Row("a JSON value alone", "application/json", "null", [.json]),
-    Row("JSON in UTF-16", "application/json", [0xFF, 0xFE, 0x5B, 0, 0x5D, 0], [.json]),
-    Row("broken JSON", "application/json", #"{"a": "#),
-    Row("two JSON values", "application/json", "{} {}"),
-    Row("JSON in Latin-1", "application/json", [0x22, 0xE9, 0x22]),
-    Row(
-      "XML property list", "application/x-plist",
+    Sample("empty", type: "application/json", ""), Sample("blank", " \n"), Sample("NUL", [0]),
+    Sample("JSON", type: "application/json", #"{"a": [1, null, "b"]}"#, [.json]),
+    Sample("JSON under another name", type: "text/html", "[]", [.json]),
+    Sample("a JSON value alone", type: "application/json", "null", [.json]),
+    Sample("JSON in UTF-16", type: "application/json", [0xFF, 0xFE, 0x5B, 0, 0x5D, 0], [.json]),
+    Sample("broken JSON", type: "application/json", #"{"a": "#),
+    Sample("two JSON values", type: "application/json", "{} {}"),
+    Sample("JSON in Latin-1", type: "application/json", [0x22, 0xE9, 0x22]),
+    Sample(
+      "XML property list", type: "application/x-plist",
       """
       <?xml version="1.0" encoding="UTF-8"?>
       <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
       <plist version="1.0"><dict><key>a</key><integer>1</integer></dict></plist>
       """, [.propertyList, .xml]),
-    Row(
-      "binary property list", "application/x-plist",
+    Sample(
+      "binary property list", type: "application/x-plist",
       BinaryListMaker.list([[0xA2, 0, 1, 0, 1], [0x51, 0x61]]), [.propertyList]),
-    Row("broken XML property list", "application/x-plist", "<plist><dict><key>a</key></plist>"),
-    Row("cut binary property list", "application/x-plist", "bplist00"),
-    Row("old property list", "application/x-plist", "{ a = 1; }"),
-    Row("XML", "application/xml", "<a b='1'><c>d &amp; e</c></a>", [.xml]),
-    Row("XML with comments", "application/xml", "<!-- [ --><?x <a?><a/><!-- -->\n", [.xml]),
-    Row("broken XML", "application/xml", "<a><b></a>"),
-    Row("cut XML", "application/xml", "<a>text"),
-    Row("two XML roots", "application/xml", "<a/><b/>"),
-    Row("an attribute twice", "application/xml", "<a b='1' b='2'/>"),
-    Row("a prefix without namespace", "application/xml", "<x:a/>"),
-    Row("an entity nobody declared", "application/xml", "<a>&b;</a>"),
-    Row("a comment alone", "application/xml", "<!-- a -->"),
-    Row("a comment without end", "application/xml", "<!-- a"),
-    Row(
-      "HTML", "text/html", "<!DOCTYPE html><html><head><meta charset=utf-8></head><body>a<br></body></html>"),
-    Row("XHTML", "text/html", "<!DOCTYPE html><html><body>a<br/></body></html>", [.xml]),
-    Row("text", "text/plain", "hello"),
-    Row("Latin-1 text", "text/plain; charset=iso-8859-1", [0x63, 0x61, 0x66, 0xE9]),
-    Row("bytes", "application/octet-stream", (0...255).map { UInt8($0) }),
+    Sample("broken XML property list", type: "application/x-plist", "<plist><dict><key>a</key></plist>"),
+    Sample("cut binary property list", type: "application/x-plist", "bplist00"),
+    Sample("old property list", type: "application/x-plist", "{ a = 1; }"),
+    Sample("XML", "<a b='1'><c>d &amp; e</c></a>", [.xml]),
+    Sample("XML with comments", "<!-- [ --><?x <a?><a/><!-- -->\n", [.xml]),
+    Sample("broken XML", "<a><b></a>"),
+    Sample("cut XML", "<a>text"),
+    Sample("two XML roots", "<a/><b/>"),
+    Sample("an attribute twice", "<a b='1' b='2'/>"),
+    Sample("a prefix without namespace", "<x:a/>"),
+    Sample("an entity nobody declared", "<a>&b;</a>"),
+    Sample("a comment alone", "<!-- a -->"),
+    Sample("a comment without end", "<!-- a"),
+    Sample(
+      "HTML", type: "text/html",
+      "<!DOCTYPE html><html><head><meta charset=utf-8></head><body>a<br></body></html>"),
+    Sample("XHTML", type: "text/html", "<!DOCTYPE html><html><body>a<br/></body></html>", [.xml]),
+    Sample("text", type: "text/plain", "hello"),
+    Sample("Latin-1 text", type: "text/plain; charset=iso-8859-1", [0x63, 0x61, 0x66, 0xE9]),
+    Sample("bytes", type: "application/octet-stream", (0...255).map { UInt8($0) }),
   ]
 
   @Test(arguments: rows)
-  func `Each body is what it is and nothing else, and its bytes stay`(_ row: Row) async throws {
+  func `Each body is what it is and nothing else, and its bytes stay`(_ row: Sample) async throws {
     try await withResponse(row.bytes, type: row.type) { response in
       #expect((response.json != nil) == row.formats.contains(.json), "JSON")
       #expect((response.propertyList != nil) == row.formats.contains(.propertyList), "property list")

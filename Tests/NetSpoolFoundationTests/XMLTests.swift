@@ -21,24 +21,22 @@ struct XMLTests {
   }
 
   static let encodings = [
-    Sample(
-      "declared Latin-1", type: "application/xml",
-      Array("<?xml version='1.0' encoding='iso-8859-1'?><a>".utf8) + latinEnd),
+    Sample("declared Latin-1", Array("<?xml version='1.0' encoding='iso-8859-1'?><a>".utf8) + latinEnd),
     Sample(
       "Latin-1 by header", type: "application/xml; charset=\"ISO-8859-1\"", Array("<a>".utf8) + latinEnd),
     Sample(
       "UTF-8 by header, against the declaration", type: "text/xml;charset=utf-8",
       "<?xml version=\"1.0\" encoding=\"latin1\"?><a>é</a>"),
-    Sample("marked UTF-8", type: "application/xml", "\u{FEFF}<a>é</a>"),
+    Sample("marked UTF-8", "\u{FEFF}<a>é</a>"),
     Sample(
       "marked UTF-8, against the header", type: "application/xml; charset=iso-8859-1", "\u{FEFF}<a>é</a>"),
     Sample(
-      "UTF-16, high byte first", type: "application/xml",
+      "UTF-16, high byte first",
       "\u{FEFF}<?xml version='1.0' encoding='UTF-16'?><a>é</a>".utf16.flatMap {
         [UInt8($0 >> 8), UInt8($0 & 0xFF)]
       }),
     Sample(
-      "UTF-16, low byte first", type: "application/xml",
+      "UTF-16, low byte first",
       "\u{FEFF}<a>é</a>".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }),
   ]
 
@@ -52,12 +50,11 @@ struct XMLTests {
   }
 
   static let unread = [
-    Sample("Latin-1 that does not say so", type: "application/xml", Array("<a>".utf8) + latinEnd),
+    Sample("Latin-1 that does not say so", Array("<a>".utf8) + latinEnd),
     Sample("EBCDIC by header", type: "application/xml; charset=ebcdic-cp-us", "<a/>"),
-    Sample("UTF-7", type: "application/xml", "<?xml version='1.0' encoding='UTF-7'?><a/>"),
-    Sample("UTF-8 that says UTF-16", type: "application/xml", "<?xml version='1.0' encoding='utf-16'?><a/>"),
-    Sample(
-      "broken UTF-16", type: "application/xml", [0xFF, 0xFE, 0x3C, 0, 0x61, 0, 0, 0xD8, 0x2F, 0, 0x3E, 0]),
+    Sample("UTF-7", "<?xml version='1.0' encoding='UTF-7'?><a/>"),
+    Sample("UTF-8 that says UTF-16", "<?xml version='1.0' encoding='utf-16'?><a/>"),
+    Sample("broken UTF-16", [0xFF, 0xFE, 0x3C, 0, 0x61, 0, 0, 0xD8, 0x2F, 0, 0x3E, 0]),
   ]
 
   @Test(arguments: unread)

@@ -13,9 +13,9 @@ struct ImagesBench {
   /// What the cache takes for the time: milliseconds since 1970.
   let clock = Variable<Int64>(1_700_000_000_000)
 
-  /// Runs a test, and ends the engine's queue afterwards.
+  /// Runs a test, with a cache or without, and ends the engine's queue afterwards.
   static func run(
-    _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
+    caches: Bool = false, _ configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
     _ body: (ImagesBench) async throws -> Void
   ) async throws {
     let queue = try NetworkQueue(configuration: NetworkQueue.Configuration())
@@ -26,6 +26,7 @@ struct ImagesBench {
     let bench = ImagesBench(engine: try NetworkEngine(configuration: configuration), origin: origin)
     try await TestSlots.run {
       do {
+        if caches { try bench.useCache() }
         try await body(bench)
       } catch {
         await blocking { queue.close() }
@@ -35,7 +36,7 @@ struct ImagesBench {
     }
   }
 
-  func useCache() throws {
+  private func useCache() throws {
     guard let folder else { throw PartFailure("no folder") }
     let configuration = CacheConfiguration(directory: folder["cache"])
     try engine.useCache(configuration) { [clock] in clock.value }

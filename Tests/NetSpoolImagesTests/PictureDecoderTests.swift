@@ -17,13 +17,6 @@ struct PictureDecoderTests {
     try LibraryDecoder().make(ResponseBytes(bytes), transform, limits, isUnwanted: isUnwanted)
   }
 
-  private func reason(_ body: () throws -> Picture) -> PictureRejection? {
-    do {
-      _ = try body()
-      return nil
-    } catch { return error as? PictureRejection }
-  }
-
   @Test(arguments: Format.allCases) func `every format is written, and read back`(_ format: Format) throws {
     let source = try TestPicture.made(format, of: TestPicture.png(400, 200))
     let picture = try make(source, ThumbnailTransform(maxSide: 100, format: format))
@@ -51,10 +44,10 @@ struct PictureDecoderTests {
   /// libvips writes EXIF of its own into WebP, whatever it is told.
   @Test(arguments: Format.allCases) func `nothing but the picture is written`(_ format: Format) throws {
     let turned = TestPicture.turned(try TestPicture.made(.jpeg, of: TestPicture.png(240, 120)), 6)
+    #expect(turned.contains(Array(TestPicture.secret.utf8)))
     let made = try make(turned, ThumbnailTransform(maxSide: 60, format: format)).bytes
-    let text = String(decoding: made, as: Unicode.ASCII.self)
-    for word in [TestPicture.secret, "EXIF", "Exif", "ICCP", "XMP "] {
-      #expect(!text.contains(word), "\(word)")
+    for word in [TestPicture.secret, "EXIF", "Exif", "ICCP", "iCCP", "XMP ", "http://ns.adobe.com"] {
+      #expect(!made.contains(Array(word.utf8)), "\(word)")
     }
     #expect(try make(made).width == 30)
   }
@@ -62,7 +55,7 @@ struct PictureDecoderTests {
   @Test func `a picture without its last rows is damaged`() throws {
     let source = TestPicture.png(64, 64, rows: 10)
     #expect(try #require(NetworkImage(ResponseBytes(source))).isComplete)
-    #expect(reason { try make(source) } == .damaged)
+    #expect(throws: PictureRejection.damaged) { try make(source) }
   }
 
   /// As EXIF 2.32 has it, 4.6.4: which side of the stored picture is shown on the left, at the top.
@@ -79,21 +72,7 @@ struct PictureDecoderTests {
     #expect(picture.width == width && picture.height == height)
     let corner = try pixel(picture.bytes)
     #expect(isRedFirst == (corner.red > corner.blue), "\(corner)")
-    #expect(!picture.bytes.contains(sequence: Array("Exif".utf8)))
-  }
-
-  @Test func `metadata does not come along`() throws {
-    let jpeg = try TestPicture.made(.jpeg, of: TestPicture.png(64, 64))
-    let source = TestPicture.turned(jpeg, 6)
-    #expect(source.contains(sequence: Array(TestPicture.secret.utf8)))
-    for format in Format.allCases {
-      let picture = try make(source, ThumbnailTransform(maxSide: 32, format: format))
-      #expect(!picture.bytes.contains(sequence: Array(TestPicture.secret.utf8)), "\(format)")
-      // libvips 8.14 writes an EXIF of its own into each WebP, which says what resolution a printer may take.
-      for word in ["Exif", "ICCP", "iCCP", "http://ns.adobe.com"] where format != .webP || word != "Exif" {
-        #expect(!picture.bytes.contains(sequence: Array(word.utf8)), "\(format): \(word)")
-      }
-    }
+    #expect(!picture.bytes.contains(Array("Exif".utf8)))
   }
 
   /// libvips takes the colours that such a profile knows nothing of for transparency.
@@ -119,13 +98,13 @@ struct PictureDecoderTests {
   @Test func `what has too many pixels is refused by its header alone`() throws {
     var limits = ThumbnailLimits()
     limits.pixelsMax = 100 * 100
-    #expect(reason { try make(TestPicture.png(100, 101), .init(), limits) } == .pixels)
-    #expect(reason { try make(TestPicture.png(100, 100), .init(), limits) } == nil)
+    #expect(throws: PictureRejection.pixels) { try make(TestPicture.png(100, 101), .init(), limits) }
+    _ = try make(TestPicture.png(100, 100), .init(), limits)
     // A bomb: nothing of it was decoded, for there is nothing behind its header.
     let head =
       TestPicture.png(1, 1).prefix(16) + [0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 8, 2, 0, 0, 0]
     let bomb = Array(head) + Array(TestPicture.png(1, 1).dropFirst(29))
-    #expect(reason { try make(bomb) } == .pixels)
+    #expect(throws: PictureRejection.pixels) { try make(bomb) }
   }
 
   /// Its screen is 2 by 2, and its frame 65,535 by 65,535.
@@ -133,7 +112,7 @@ struct PictureDecoderTests {
     var bytes = TestPicture.gif
     let frame = try #require(bytes.firstIndex(of: 0x2C))
     for index in frame + 5..<frame + 9 { bytes[index] = 0xFF }
-    #expect(reason { try make(bytes) } == .pixels)
+    #expect(throws: PictureRejection.pixels) { try make(bytes) }
   }
 
   @Test func `what is no picture, or a format that is not decoded here, is refused`() throws {
@@ -142,17 +121,17 @@ struct PictureDecoderTests {
       0x42, 0x4D, 58, 0, 0, 0, 0, 0, 0, 0, 54, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 24, 0,
     ]
     for bytes in [Array(svg.utf8), Array("%PDF-1.7".utf8), bmp + [UInt8](repeating: 0, count: 28), []] {
-      #expect(reason { try make(bytes) } == .format)
+      #expect(throws: PictureRejection.format) { try make(bytes) }
     }
     #expect(try make(TestPicture.gif, ThumbnailTransform(format: .png)).width == 2)
   }
 
   @Test func `a picture that is no longer wanted, or that takes too long, is given up`() throws {
     let large = TestPicture.noise(3_000, 2_000)
-    #expect(reason { try make(large, .init(maxSide: 2_000), isUnwanted: { true }) } == .cancelled)
+    #expect(throws: PictureRejection.cancelled) { try make(large, .init(maxSide: 2_000)) { true } }
     var limits = ThumbnailLimits()
     limits.timeMax = .zero
-    #expect(reason { try make(large, .init(maxSide: 2_000), limits) } == .time)
+    #expect(throws: PictureRejection.time) { try make(large, .init(maxSide: 2_000), limits) }
     // Late by the clock, but it has not had the processor.
     let spent = LibraryDecoder { .seconds(5) }
     #expect(try spent.make(ResponseBytes(large), .init(), limits) { false }.width == 256)
@@ -192,13 +171,6 @@ struct PictureDecoderTests {
     }
     gone.cancel()
     await #expect(throws: CancellationError.self) { try await gone.value }
-  }
-}
-
-extension [UInt8] {
-  func contains(sequence: [UInt8]) -> Bool {
-    guard count >= sequence.count else { return false }
-    return (0...count - sequence.count).contains { self[$0..<$0 + sequence.count].elementsEqual(sequence) }
   }
 }
 #endif

@@ -2,14 +2,15 @@
 import NetSpool
 
 @testable import NetSpoolImages
+@testable import NetSpoolTesting
 
 /// Pictures for tests: PNGs written here, and what libvips makes of them in other formats.
 enum TestPicture {
   typealias Pixel = (red: UInt8, green: UInt8, blue: UInt8)
 
-  /// Red in its left half and blue in its right one, so that turning it shows.
-  static func png(_ width: Int, _ height: Int) -> [UInt8] {
-    png(width, height) { x, _ in x * 2 < width ? (230, 20, 20) : (20, 20, 230) }
+  /// Red in its left half and blue in its right one, so that turning it shows; only so many of its rows are there.
+  static func png(_ width: Int, _ height: Int, rows count: Int? = nil) -> [UInt8] {
+    png(width, height, rows: count) { x, _ in x * 2 < width ? (230, 20, 20) : (20, 20, 230) }
   }
 
   /// Noise that no two seeds have in common, and that shrinks to little less of itself.
@@ -21,11 +22,6 @@ enum TestPicture {
       state ^= state << 17
       return (UInt8(truncatingIfNeeded: state), UInt8(truncatingIfNeeded: state >> 8), 128)
     }
-  }
-
-  /// The same, of which only so many rows are there.
-  static func png(_ width: Int, _ height: Int, rows count: Int) -> [UInt8] {
-    png(width, height, rows: count) { x, _ in x * 2 < width ? (230, 20, 20) : (20, 20, 230) }
   }
 
   static func png(
@@ -108,35 +104,15 @@ enum TestPicture {
 
   private static func chunk(_ type: String, _ data: [UInt8]) -> [UInt8] {
     let content = Array(type.utf8) + data
-    return big(data.count) + content + big(Int(crc(content)))
+    return big(data.count) + content + big(Int(Checksum.crc32(content)))
   }
 
   /// zlib's form without compression (RFC 1950, RFC 1951 section 3.2.4).
   private static func stored(_ bytes: [UInt8]) -> [UInt8] {
-    var out: [UInt8] = [0x78, 0x01]
-    var start = 0
-    repeat {
-      let end = min(start + 65_535, bytes.count)
-      let count = UInt16(end - start)
-      out += [end == bytes.count ? 1 : 0, UInt8(count & 0xFF), UInt8(count >> 8)]
-      out += [UInt8(~count & 0xFF), UInt8(~count >> 8)]
-      out += bytes[start..<end]
-      start = end
-    } while start < bytes.count
-    var (a, b): (UInt32, UInt32) = (1, 0)
-    for byte in bytes {
-      a = (a + UInt32(byte)) % 65_521
-      b = (b + a) % 65_521
-    }
-    return out + big(Int(b << 16 | a))
-  }
-
-  private static let table: [UInt32] = (0..<256).map { index in
-    (0..<8).reduce(UInt32(index)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ value >> 1 : value >> 1 }
-  }
-
-  private static func crc(_ bytes: [UInt8]) -> UInt32 {
-    ~bytes.reduce(UInt32.max) { table[Int(($0 ^ UInt32($1)) & 0xFF)] ^ $0 >> 8 }
+    var writer = BitWriter()
+    writer.raw([0x78, 0x01])
+    Gzip.writeStored(bytes, isLast: true, to: &writer)
+    return writer.bytes + big(Int(Checksum.adler32(bytes)))
   }
 
   private static func big(_ value: Int) -> [UInt8] {

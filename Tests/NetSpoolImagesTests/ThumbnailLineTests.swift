@@ -9,22 +9,28 @@ import Testing
 
 /// Pictures that are with a decoder, or wait for one: who ends them, who waits for them, and who goes first.
 struct ThumbnailLineTests {
-  private let picture = TestPicture.png(300, 150)
+  private typealias Watched = (work: ThumbnailOperation, ended: Latch)
 
-  /// How it ends goes to the journal, and then opens a latch.
-  private func thumbnail(
-    _ bench: ImagesBench, on pool: PicturePool, side: Int = 64, _ endings: Journal<NetworkError.Code?>
-  ) -> (work: ThumbnailOperation, ended: Latch) {
-    let latch = Latch()
-    let operation = bench.engine.operation(url: bench.url("/a"))
-    operation.tag = "album"
-    let work = ThumbnailOperation(
-      operation, of: bench.engine, ThumbnailTransform(maxSide: side), .init(), on: pool
-    ) { result in
-      if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
-      latch.open()
+  /// Thumbnails of these sides for one decoder. How one ends goes to the journal, and then opens its latch.
+  private func line(
+    _ bench: ImagesBench, sides: Int...
+  ) -> (decoder: GatedDecoder, endings: Journal<NetworkError.Code?>, all: [Watched]) {
+    bench.serve("/a", TestPicture.png(300, 150))
+    let (decoder, endings) = (GatedDecoder(), Journal<NetworkError.Code?>())
+    let pool = PicturePool(decoder, width: 1)
+    let all = sides.map { side -> Watched in
+      let latch = Latch()
+      let operation = bench.engine.operation(url: bench.url("/a"))
+      operation.tag = "album"
+      let work = ThumbnailOperation(
+        operation, of: bench.engine, ThumbnailTransform(maxSide: side), .init(), on: pool
+      ) { result in
+        if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
+        latch.open()
+      }
+      return (work, latch)
     }
-    return (work, latch)
+    return (decoder, endings, all)
   }
 
   /// Begins it, and waits until the picture is in the decoders' line.
@@ -38,11 +44,7 @@ struct ThumbnailLineTests {
     async throws
   {
     try await ImagesBench.run { bench in
-      bench.serve("/a", picture)
-      let decoder = GatedDecoder()
-      let pool = PicturePool(decoder, width: 1)
-      let endings = Journal<NetworkError.Code?>()
-      let both = [thumbnail(bench, on: pool, endings), thumbnail(bench, on: pool, endings)]
+      let (decoder, endings, both) = line(bench, sides: 64, 64)
       await fetch(both[0].work)
       await decoder.began.opened()
       await fetch(both[1].work)
@@ -65,11 +67,8 @@ struct ThumbnailLineTests {
 
   @Test func `a shut down and a drain wait for pictures that are being made`() async throws {
     try await ImagesBench.run { bench in
-      bench.serve("/a", picture)
-      let decoder = RecordingDecoder()
-      let endings = Journal<NetworkError.Code?>()
-      let one = thumbnail(bench, on: PicturePool(decoder, width: 1), endings)
-      await fetch(one.work)
+      let (decoder, endings, all) = line(bench, sides: 64)
+      await fetch(all[0].work)
       await decoder.began.opened()
       #expect(await !bench.engine.configuration.queue.drain(deadline: .milliseconds(50)))
       async let isShut: Void = bench.engine.shutDown(deadline: .seconds(60))
@@ -81,11 +80,7 @@ struct ThumbnailLineTests {
 
   @Test func `a priority that changes counts in the decoders' line`() async throws {
     try await ImagesBench.run { bench in
-      bench.serve("/a", picture)
-      let decoder = RecordingDecoder()
-      let pool = PicturePool(decoder, width: 1)
-      let endings = Journal<NetworkError.Code?>()
-      let all = (1...4).map { thumbnail(bench, on: pool, side: $0, endings) }
+      let (decoder, _, all) = line(bench, sides: 1, 2, 3, 4)
       await fetch(all[0].work)
       await decoder.began.opened()
       for one in all.dropFirst() { await fetch(one.work) }
@@ -99,11 +94,7 @@ struct ThumbnailLineTests {
 
   @Test func `cancelling ends it in the decoders' line and under the decoder's hands`() async throws {
     try await ImagesBench.run { bench in
-      bench.serve("/a", picture)
-      let decoder = GatedDecoder()
-      let pool = PicturePool(decoder, width: 1)
-      let endings = Journal<NetworkError.Code?>()
-      let both = [thumbnail(bench, on: pool, endings), thumbnail(bench, on: pool, endings)]
+      let (decoder, endings, both) = line(bench, sides: 64, 64)
       both[0].work.start()
       await decoder.began.opened()
       both[1].work.start()
@@ -153,10 +144,11 @@ extension ThumbnailLineTests {
   }
 }
 
-/// Refuses all, and the first one once its gate is open.
-private final class RecordingDecoder: PictureDecoder {
+/// Holds a picture until its gate is open, or nobody wants it; then it refuses it.
+private final class GatedDecoder: PictureDecoder {
   let began = Latch()
   let gate = Latch()
+  let gaveUp = Latch()
   let sides = Journal<Int>()
 
   func make(
@@ -165,24 +157,8 @@ private final class RecordingDecoder: PictureDecoder {
   ) throws(PictureRejection) -> Picture {
     sides.add(transform.maxSide)
     began.open()
-    gate.block()
-    throw .damaged
-  }
-
-  func threadEnds() {}
-}
-
-/// Holds its first picture until nobody wants it.
-private final class GatedDecoder: PictureDecoder {
-  let began = Latch()
-  let gaveUp = Latch()
-
-  func make(
-    _ body: ResponseBytes, _ transform: ThumbnailTransform, _ limits: ThumbnailLimits,
-    isUnwanted: @escaping @Sendable () -> Bool
-  ) throws(PictureRejection) -> Picture {
-    began.open()
-    while !isUnwanted() { sched_yield() }
+    while !gate.isOpen, !isUnwanted() { sched_yield() }
+    if gate.isOpen { throw .damaged }
     gaveUp.open()
     throw .cancelled
   }

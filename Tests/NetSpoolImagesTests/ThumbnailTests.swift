@@ -1,5 +1,4 @@
 #if Images
-import Glibc
 import NetSpool
 import NetSpoolTesting
 import Testing
@@ -13,8 +12,7 @@ struct ThumbnailTests {
 
   @Test func `a thumbnail is fetched, made, and kept: the second one is a look into the cache`() async throws
   {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.serve("/a", picture)
       let first = try await bench.engine.thumbnail(of: bench.url("/a"), maxSide: 100)
       #expect(first.image.pixelWidth == 100 && first.image.pixelHeight == 50 && first.image.format == .webP)
@@ -35,8 +33,7 @@ struct ThumbnailTests {
 
   @Test
   func `what is kept holds as long as the picture, also when the origin has confirmed that`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.origin.on("/a") { [picture] request in
         let isSame = request.header("If-None-Match") == "\"1\""
         return (isSame ? Answer.status(304) : .bytes(picture)).header("Cache-Control", "max-age=60")
@@ -58,8 +55,7 @@ struct ThumbnailTests {
   func `what the origin confirms each time is not made each time`(
     _ control: String, _ namesItself: Bool
   ) async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.origin.on("/a") { [picture] request in
         let isSame = request.header("If-None-Match") == "\"1\""
         if isSame, !namesItself { return Answer.status(304) }
@@ -80,7 +76,7 @@ struct ThumbnailTests {
 
   @Test func `a handler of every ending hears of thumbnails that need no request`() async throws {
     let heard = Journal<String>()
-    try await ImagesBench.run {
+    try await ImagesBench.run(caches: true) {
       $0.onEnd = { operation, result, _ in
         let response = try? result.get()
         heard.add(
@@ -88,7 +84,6 @@ struct ThumbnailTests {
             + "\(response?.headers.contains("NetSpool-Made-Of") ?? true)")
       }
     } _: { bench in
-      try bench.useCache()
       bench.serve("/a", picture)
       let made = try await bench.engine.thumbnail(of: bench.url("/a"))
       _ = try await bench.engine.thumbnail(of: bench.url("/a"))
@@ -120,8 +115,7 @@ struct ThumbnailTests {
   }
 
   @Test func `a picture that another has replaced leaves no thumbnail behind`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.serve("/a", picture)
       _ = try await bench.engine.thumbnail(of: bench.url("/a"))
       bench.serve("/a", TestPicture.png(40, 20), etag: "\"2\"")
@@ -134,8 +128,7 @@ struct ThumbnailTests {
   }
 
   @Test func `thumbnails go with their picture: by URL, by prefix, by tag, and all`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.serve("/a", picture)
       let removals: [(NetworkEngine) -> Void] = [
         { $0.removeCached(url: bench.url("/a")) }, { $0.removeCached(prefix: bench.url("/")) },
@@ -155,8 +148,7 @@ struct ThumbnailTests {
   }
 
   @Test func `what may not be stored is made each time, and users share nothing`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.origin.on("/no", Answer.bytes(picture).header("Cache-Control", "no-store"))
       bench.origin.on("/mine", Answer.bytes(picture).header("Cache-Control", "private, max-age=60"))
       for _ in 0..<2 { #expect(try await !bench.engine.thumbnail(of: bench.url("/no")).isFromCache) }
@@ -171,8 +163,7 @@ struct ThumbnailTests {
   }
 
   @Test func `a picture that varies has a thumbnail for each of its forms`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.origin.on("/a") { request in
         let side = request.header("X-Side").flatMap { Int($0) } ?? 10
         return Answer.bytes(TestPicture.png(side, side)).header("Cache-Control", "max-age=60")
@@ -189,8 +180,7 @@ struct ThumbnailTests {
   }
 
   @Test func `where a redirect leads, nothing is made twice`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.serve("/a", picture)
       bench.origin.on("/from", Answer.redirect(to: "/a", status: 301))
       let made = try await bench.engine.thumbnail(of: bench.url("/from"))
@@ -201,8 +191,7 @@ struct ThumbnailTests {
   }
 
   @Test func `what is no picture, is cut off or too large is an error with its reason`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.serve("/page", Array("<html>".utf8))
       bench.serve("/cut", picture.dropLast(20))
       bench.serve("/large", picture)
@@ -233,8 +222,7 @@ struct ThumbnailTests {
 
   @Test
   func `equal requests share one exchange, and closures hear of it on the delivery target`() async throws {
-    try await ImagesBench.run { bench in
-      try bench.useCache()
+    try await ImagesBench.run(caches: true) { bench in
       bench.serve("/a", picture)
       bench.origin.hold("/a")
       let done = Journal<Int>()

@@ -25,10 +25,10 @@ final class CrashBench {
     let environment = failpoint.map { ["NETSPOOL_FAILPOINT=\($0)"] } ?? []
     let worker = try start(["--load", "\(load)"], environment)
     let end = worker.wait(milliseconds: milliseconds)
-    if end == nil || end == .killed(SIGKILL) { kills += 1 }
-    _ = worker.kill()
+    if end == nil || end == .signal(SIGKILL) { kills += 1 }
+    worker.kill()
     hear()
-    if let end, end != .killed(SIGKILL) { check.note("worker \(workers) ended by itself: \(end)") }
+    if let end, end != .signal(SIGKILL) { check.note("worker \(workers) ended by itself: \(end)") }
     return end
   }
 
@@ -56,9 +56,9 @@ final class CrashBench {
     origin.setHealthy(true)
     let worker = try start(["--load", "0", "--drain", "60"])
     let end = worker.wait(milliseconds: 90_000)
-    _ = worker.kill()
+    worker.kill()
     hear()
-    if end != .exited(0) {
+    if end != .status(0) {
       check.note("worker \(workers) could not drain: \(end.map { "\($0)" } ?? "hangs")")
     }
     check.look(truth, origin.takeArrivals()) { origin.effect($0) }

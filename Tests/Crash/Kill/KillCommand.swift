@@ -37,16 +37,11 @@ struct WorkerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "worker", abstract: "A program that freezes requests.", shouldDisplay: false)
 
-  @Option var port: Int
-  @Option var directory: String
-  @Option var name: Int
-  @Option var seed: UInt64
-  @Option var load: Int
+  @OptionGroup var settings: Worker.Settings
   @Option var drain: Double?
 
   func run() throws {
-    let worker = try Worker(
-      Worker.Settings(port: port, directory: directory, name: name, seed: seed, load: load))
+    let worker = try Worker(settings)
     worker.begin()
     if let drain {
       if !worker.drain(seconds: drain) { throw ExitCode(1) }

@@ -1,4 +1,5 @@
 #if DEBUG
+import ArgumentParser
 import Dispatch
 import Glibc
 import NetSpool
@@ -8,14 +9,14 @@ import Synchronization
 /// The process that is killed: a program that freezes requests, as a user would write it. It says what it was told,
 /// after it was told.
 final class Worker: Sendable {
-  struct Settings: Sendable {
-    var port: Int
-    var directory: String
+  struct Settings: ParsableArguments, Sendable {
+    @Option var port: Int
+    @Option var directory: String
     /// Names what this process asks for; no two have the same.
-    var name: Int
-    var seed: UInt64
+    @Option var name: Int
+    @Option var seed: UInt64
     /// Requests that are frozen at once, and as many again when they are through.
-    var load: Int
+    @Option var load: Int
   }
 
   private let settings: Settings

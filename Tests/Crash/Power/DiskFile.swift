@@ -87,14 +87,16 @@ struct CrashChoice {
   var unit: Int
   /// How much of what was not synced arrived.
   var share: Double
+}
 
+extension CrashChoice {
   init(using random: inout SplitMix64) {
-    unit = random.chance(50) ? 4_096 : 512
+    let unit = random.chance(50) ? 4_096 : 512
     switch random.below(4) {
-    case 0: share = 0
-    case 1: share = 1
-    case 2: share = 0.5
-    default: share = random.unit()
+    case 0: self.init(unit: unit, share: 0)
+    case 1: self.init(unit: unit, share: 1)
+    case 2: self.init(unit: unit, share: 0.5)
+    default: self.init(unit: unit, share: random.unit())
     }
   }
 }

@@ -47,7 +47,7 @@ struct PowerLoss {
       let end = try recorder.live(
         seed: random.next(), steps: Self.stepsPerLife, answersMax: isLast ? .max : 1 + random.below(150),
         root: root, trace: file, said: folder["said"])
-      if case .exited(let status) = end, status != 0 {
+      if case .status(let status) = end, status != 0 {
         throw PartFailure("a recorded life ended with \(status)")
       }
     }

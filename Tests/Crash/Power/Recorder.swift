@@ -26,7 +26,7 @@ struct Recorder {
 
   /// Beside what a sanitizer wants preloaded.
   private var preloaded: String {
-    [library, CrashChild.variable("LD_PRELOAD")].compactMap { $0 }.joined(separator: ":")
+    unsafe getenv("LD_PRELOAD").map { unsafe library + ":" + String(cString: $0) } ?? library
   }
 
   func live(

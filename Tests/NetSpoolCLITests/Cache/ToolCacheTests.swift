@@ -12,18 +12,16 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ arguments: [String], environment: [String] = []) throws -> Tool.End {
-    try Tool.run(["fetch", "--progress", "never"] + arguments, environment: environment)
+  /// Fetches with a cache that is kept.
+  private func fetch(_ line: String) throws -> Tool.End {
+    try bench.fetch("--cache \(bench["cache"]) \(line)")
   }
-
-  private var cache: [String] { ["--cache", bench["cache"]] }
 
   @Test func `a second fetch asks no origin`() throws {
     bench.serveFresh(0..<30)
-    let list = try bench.writeList(0..<30)
-    #expect(try fetch([list] + cache).exit == .status(0))
-    let end = try fetch([list, "--output", bench["out"], "--results", bench["r"], "--json"] + cache)
-    #expect(end.exit == .status(0))
+    try bench.writeList(0..<30)
+    try fetch("list").expect(status: 0)
+    let end = try fetch("list --output out --results r --json").expect(status: 0)
     #expect(bench.origin.requestCount == 30)
     #expect(bench.wrong(0..<30).isEmpty)
     #expect(try bench.results("r").allSatisfy { $0.end.source == .cache && $0.end.status == 200 })
@@ -35,10 +33,9 @@ import Testing
 
   @Test func `what must be confirmed comes without its body`() throws {
     bench.serveTagged(0..<30, "no-cache")
-    let list = try bench.writeList(0..<30)
-    #expect(try fetch([list] + cache).exit == .status(0))
-    let end = try fetch([list, "--output", bench["out"], "--results", bench["r"], "--json"] + cache)
-    #expect(end.exit == .status(0))
+    try bench.writeList(0..<30)
+    try fetch("list").expect(status: 0)
+    let end = try fetch("list --output out --results r --json").expect(status: 0)
     #expect(bench.origin.requestCount == 60)
     #expect(bench.origin.requests.count { $0.header("If-None-Match") != nil } == 30)
     #expect(bench.wrong(0..<30).isEmpty)
@@ -49,27 +46,27 @@ import Testing
 
   @Test func `progress shows the hits`() throws {
     bench.serveFresh(0..<3)
-    let list = try bench.writeList(0..<3)
-    _ = try fetch([list] + cache)
-    #expect(try Tool.run(["fetch", list, "--progress", "always"] + cache).errors.contains("3 hits"))
+    try bench.writeList(0..<3)
+    _ = try fetch("list")
+    let shown = try bench.run("fetch list --progress always --cache \(bench["cache"])")
+    #expect(shown.errors.contains("3 hits"))
   }
 
   @Test func `the rules decide what is fresh`() throws {
     bench.serveTagged(0..<1, nil)
-    let url = bench.origin.url("/0")
     for rules in ["standard", "relaxed"] {
-      let arguments = [url, "--cache", bench["cache-\(rules)"], "--rules", rules]
-      for _ in 0..<2 { #expect(try fetch(arguments).exit == .status(0)) }
+      let line = "{u}/0 --cache \(bench["cache-\(rules)"]) --rules \(rules)"
+      for _ in 0..<2 { try bench.fetch(line).expect(status: 0) }
       #expect(bench.origin.requestCount == (rules == "standard" ? 2 : 3))
     }
   }
 
   @Test func `without the cache everything is asked for and nothing is kept`() throws {
     bench.serveFresh(0..<3)
-    let list = try bench.writeList(0..<3)
+    try bench.writeList(0..<3)
+    let environment = ["XDG_CACHE_HOME=\(bench["home"])"]
     for _ in 0..<2 {
-      let end = try fetch([list, "--no-cache", "--json"], environment: ["XDG_CACHE_HOME=\(bench["home"])"])
-      #expect(end.exit == .status(0))
+      let end = try bench.fetch("list --no-cache --json", environment: environment).expect(status: 0)
       #expect(end.output.contains(#""hits":0,"revalidated":0,"#))
     }
     #expect(bench.origin.requestCount == 6)
@@ -79,27 +76,25 @@ import Testing
   @Test func `the user's cache is used unless another is named`() throws {
     bench.serveFresh(0..<1)
     let environment = ["XDG_CACHE_HOME=\(bench["home"])"]
-    for _ in 0..<2 {
-      #expect(try fetch([bench.origin.url("/0")], environment: environment).exit == .status(0))
-    }
+    for _ in 0..<2 { try bench.fetch("{u}/0", environment: environment).expect(status: 0) }
     #expect(bench.origin.requestCount == 1)
     #expect(CacheFiles.bytes(in: bench["home/netspool/default"]) != nil)
   }
 
   @Test func `a dry run leaves the cache alone`() throws {
-    #expect(try fetch([bench.origin.url("/0"), "--dry-run"] + cache).exit == .status(0))
+    try fetch("{u}/0 --dry-run").expect(status: 0)
     #expect(FileFacts(path: bench["cache"]) == nil)
   }
 
   @Test(arguments: ["fetch", "get"])
   func `a cache that another process keeps is gone on without`(command: String) throws {
     bench.serveFresh(0..<2)
-    #expect(try fetch([bench.origin.url("/0")] + cache).exit == .status(0))
+    try fetch("{u}/0").expect(status: 0)
     let directory = unsafe open(bench["cache"], O_RDONLY | O_CLOEXEC)
     defer { close(directory) }
     #expect(flock(directory, LOCK_EX | LOCK_NB) == 0)
-    let cached = command == "get" ? ["--cached"] : ["--progress", "never"]
-    let end = try Tool.run([command, bench.origin.url("/1")] + cached + cache)
+    let cached = command == "get" ? "--cached" : "--progress never"
+    let end = try bench.run("\(command) {u}/1 \(cached) --cache \(bench["cache"])")
     #expect(end.exit == .status(0) && bench.origin.requestCount == 2)
     let sentence =
       "netspool: storeBusy (opening): another process keeps it for itself: going on without the cache until it is free"
@@ -122,21 +117,21 @@ import Testing
       #expect(unsafe mkfifo(path + "/data.mdb", 0o600) == 0)
     }
     try bench.write("r", ["an earlier run's"])
-    let end = try fetch([bench.origin.url("/0"), "--results", bench["r"]] + cache)
-    #expect(end.exit == .status(74))
+    try bench.run("get {u}/0 --cache \(path)").expect(status: 74)
+    let end = try fetch("{u}/0 --results r").expect(status: 74)
     #expect(bench.origin.requestCount == 0)
     #expect(end.errors.hasPrefix("netspool: cannot use the cache in \(path): storeOpenFailed ("))
     #expect(end.errors.hasSuffix("; --no-cache fetches without it\n"))
     #expect(bench.text("r") == "an earlier run's\n")
-    #expect(try fetch([bench.origin.url("/0"), "--no-cache"]).exit == .status(0))
+    try bench.fetch("{u}/0 --no-cache").expect(status: 0)
   }
 
   @Test func `two processes fill and read one cache`() throws {
     bench.serveFresh(0..<200)
     bench.origin.hold("/0")
-    let list = try bench.writeList(0..<200)
+    try bench.writeList(0..<200)
     let tools = try ["one", "two"].map { name in
-      try Tool(["fetch", list, "--output", bench[name], "--progress", "never"] + cache)
+      try bench.start("fetch list --output \(name) --progress never --cache \(bench["cache"])")
     }
     // One of them asks, and the other waits for its answer
     #expect(bench.origin.blockForWaiting("/0", 1))
@@ -144,7 +139,7 @@ import Testing
     for tool in tools { #expect(tool.wait() == .status(0), "\(tool.errors.text)") }
     for name in ["one", "two"] { #expect(bench.wrong(0..<200, in: name).isEmpty) }
     let requests = bench.origin.requestCount
-    #expect(try fetch([list, "--output", bench["three"], "--json"] + cache).output.contains(#""hits":200,"#))
+    #expect(try fetch("list --output three --json").output.contains(#""hits":200,"#))
     #expect(bench.origin.requestCount == requests)
     #expect(bench.wrong(0..<200, in: "three").isEmpty)
   }
@@ -154,9 +149,9 @@ import Testing
     for number in 0..<40 {
       bench.origin.on("/\(number)", Answer.pattern(size).header("Cache-Control", "max-age=3600"))
     }
-    let list = try bench.writeList(0..<40)
-    #expect(try fetch([list, "--cache-size", "2M"] + cache).exit == .status(0))
-    let sheet = try Tool.run(["cache", "stats", "--json"] + cache)
+    try bench.writeList(0..<40)
+    try fetch("list --cache-size 2M").expect(status: 0)
+    let sheet = try bench.run("cache stats --json --cache \(bench["cache"])")
     let bytes = try #require(sheet.output.integer("inUseBytes"))
     #expect(bytes > 0 && bytes <= 2 << 20)
   }
@@ -186,11 +181,7 @@ extension ToolBench {
 extension String {
   /// The number behind a key of a JSON text.
   func integer(_ key: String) -> Int? {
-    guard let start = range(of: "\"\(key)\":") else { return nil }
+    guard let start = firstRange(of: "\"\(key)\":")?.upperBound else { return nil }
     return Int(self[start...].prefix { $0.isNumber })
-  }
-
-  private func range(of text: String) -> String.Index? {
-    indices.first { self[$0...].hasPrefix(text) }.map { index($0, offsetBy: text.count) }
   }
 }

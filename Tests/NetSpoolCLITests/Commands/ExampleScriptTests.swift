@@ -21,8 +21,7 @@ import Testing
 
   @Test func `parallel shards fetch a list and join their results`() throws {
     let list = try bench.writeList(0..<42)  // two are not there
-    let end = try run("parallel/fetch", [list, "4", bench["o"], "--retry", "0"])
-    #expect(end.exit == .status(1), "\(end)")
+    try run("parallel/fetch", [list, "4", bench["o"], "--retry", "0"]).expect(status: 1)
     #expect(bench.wrong(0..<40, in: "o/bodies").isEmpty)
     #expect(try bench.results("o/results.jsonl").count { $0.end.ending == .done } == 40)
     #expect(
@@ -37,10 +36,10 @@ import Testing
   @Test func `tasks of a Slurm array share a list, and another task joins their results`() throws {
     let list = try bench.writeList(0..<40)
     for task in 0..<3 {
-      let end = try run(
+      try run(
         "slurm/fetch.sbatch", [list, bench["o"]],
-        ["SLURM_ARRAY_TASK_ID=\(task)", "SLURM_ARRAY_TASK_COUNT=3"])
-      #expect(end.exit == .status(0), "\(end)")
+        ["SLURM_ARRAY_TASK_ID=\(task)", "SLURM_ARRAY_TASK_COUNT=3"]
+      ).expect(status: 0)
     }
     #expect(bench.origin.requestCount == 40 && bench.wrong(0..<40, in: "o/bodies").isEmpty)
     #expect(try run("slurm/merge.sbatch", [bench["o"]]).exit == .status(0))
@@ -50,25 +49,19 @@ import Testing
   /// What the pods of `kubernetes/fetch.yaml` run, with their folders put elsewhere.
   @Test func `pods of an Indexed Job share a list`() throws {
     let list = try bench.writeList(0..<40)
-    for pod in 0..<2 {
-      let end = try podRun(pod, of: 2, list)
-      #expect(end.exit == .status(0), "\(end)")
-    }
-    #expect(bench.origin.requestCount == 40 && bench.wrong(0..<40, in: "out/bodies").isEmpty)
-  }
-
-  private func podRun(_ pod: Int, of count: Int, _ list: String) throws -> Tool.End {
     let manifest = try TestFiles.text("\(TestFiles.examples)/kubernetes/fetch.yaml")
     // Folded, as YAML's `>-` has it.
     let lines = manifest.split(separator: "\n").map { $0.drop { $0 == " " } }
     let start = try #require(lines.firstIndex(of: "- >-"))
     let command = lines[(start + 1)...].prefix { !$0.hasPrefix("env:") }.joined(separator: " ")
       .replacing("/list/list.txt", with: list).replacing("/out", with: bench["out"])
-      .replacing("/cache", with: bench["cache\(pod)"]).replacing(
-        "exec netspool", with: "exec \(try Tool.path())")
-    return try Tool.run(
-      ["-c", command], program: "/bin/sh",
-      environment: ["JOB_COMPLETION_INDEX=\(pod)", "NETSPOOL_SHARDS=\(count)"])
+    for pod in 0..<2 {
+      let own = command.replacing("/cache", with: bench["cache\(pod)"])
+        .replacing("exec netspool", with: "exec \(try Tool.path())")
+      let environment = ["JOB_COMPLETION_INDEX=\(pod)", "NETSPOOL_SHARDS=2"]
+      try Tool.run(["-c", own], program: "/bin/sh", environment: environment).expect(status: 0)
+    }
+    #expect(bench.origin.requestCount == 40 && bench.wrong(0..<40, in: "out/bodies").isEmpty)
   }
 
   @Test(arguments: [
@@ -78,8 +71,7 @@ import Testing
     ("slurm/submit", ["/dev/null", "2", "o"], "sbatch"),
     ("slurm/fetch.sbatch", ["/dev/null"], "usage"), ("slurm/merge.sbatch", [], "usage"),
   ]) func `a mistake is told in one sentence`(script: String, arguments: [String], words: String) throws {
-    let end = try run(script, arguments)
-    #expect(end.exit == .status(64) && end.errors.contains(words), "\(end)")
+    let end = try run(script, arguments).expect(status: 64, saying: words)
     #expect(end.errors.split(separator: "\n").count == 1, "\(end)")
   }
 }

@@ -12,27 +12,18 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ arguments: [String], input: String = "") throws -> Tool.End {
-    try Tool.run(["fetch", "--progress", "never"] + arguments, input: input)
-  }
-
   @Test func `cookies of the command line go with every URL of a list`() throws {
     bench.serve(0..<2)
-    let list = try bench.writeList(0..<2)
-    let end = try Tool.run(["fetch", list, "-o", bench["out"], "-q", "--no-cache", "-b", "a=b"])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.writeList(0..<2)
+    try bench.fetch("list -o out -q --no-cache -b a=b").expect(status: 0)
     #expect(bench.origin.requests.map { $0.header("Cookie") } == ["a=b", "a=b"])
-    let refused = try Tool.run(["fetch", list, "-q", "-b", bench["jar"]])
-    #expect(refused.exit == .status(64) && refused.errors.contains("--cookie"), "\(refused.errors)")
+    try bench.fetch("list -q -b jar").expect(status: 64, saying: "--cookie")
   }
 
   @Test func `missing ones fail for good`() throws {
     bench.serve(0..<30)
-    let list = try bench.writeList(0..<32)
-    let end = try fetch([
-      list, "--output", bench["out"], "--failed", bench["f"], "--results", bench["r"], "--json",
-    ])
-    #expect(end.exit == .status(1))
+    try bench.writeList(0..<32)
+    let end = try bench.fetch("list --output out --failed f --results r --json").expect(status: 1)
     #expect(bench.wrong(0..<30).isEmpty)
     #expect(bench.read("out/30") == nil)
     #expect(
@@ -51,8 +42,8 @@ import Testing
     #expect(end.errors.contains("failed: 2 for good (status 404: 2)"))
   }
 
-  @Test(arguments: [[], ["--no-cache"]])
-  func `only what is newer than its file is fetched`(_ options: [String]) throws {
+  @Test(arguments: ["", "--no-cache"])
+  func `only what is newer than its file is fetched`(_ options: String) throws {
     let (old, new) = ("Mon, 02 Jan 2023 03:04:05 GMT", "Tue, 03 Jan 2023 03:04:05 GMT")
     for (path, time) in [("/same", old), ("/changed", new), ("/missing", new)] {
       bench.origin.on(path) { request in
@@ -65,26 +56,23 @@ import Testing
       try bench.write("out/\(name)", ["old"])
       FileTime.set(bench["out/\(name)"], ["Last-Modified": old])
     }
-    let arguments =
-      ["/same", "/changed", "/missing"].map { bench.origin.url($0) } + ["-o", bench["out"], "--newer"]
     for _ in 0..<2 {
-      let end = try fetch(arguments + options + ["--results", bench["r"]])
-      #expect(end.exit == .status(0), "\(end.errors)")
+      let line = "{u}/same {u}/changed {u}/missing -o out --newer --results r \(options)"
+      let end = try bench.fetch(line).expect(status: 0, saying: " as new as before")
       #expect(try bench.results("r").allSatisfy { $0.end.ending == .done })
-      #expect(end.errors.contains(" as new as before"), "\(end.errors)")
       #expect(options.isEmpty || !end.errors.contains("from the cache"), "\(end.errors)")
       #expect(bench.text("out/same") == "old\n" && bench.text("out/changed") == "new /changed")
       #expect(bench.text("out/missing") == "new /missing")
     }
     #expect(bench.origin.hits("/changed") == 2 && FileFacts.modified(bench["out/missing"]) == 1_672_715_045)
-    for wrong in [["--skip-existing", "-o", bench["out"]], ["--thumbnail", "64", "-o", bench["out"]], []] {
-      #expect(try fetch(["http://a/", "--newer"] + wrong).exit == .status(64))
+    for wrong in ["--skip-existing -o out", "--thumbnail 64 -o out", ""] {
+      try bench.fetch("http://a/ --newer \(wrong)").expect(status: 64)
     }
   }
 
   @Test func `refused connections are tried again and counted`() throws {
     bench.origin.stop()
-    #expect(try fetch([bench.origin.url("/0"), "--retry", "1", "--results", bench["r"]]).exit == .status(2))
+    try bench.fetch("{u}/0 --retry 1 --results r").expect(status: 2)
     let record = try #require(try bench.results("r").first)
     #expect(record.end.error == "connectFailed")
     #expect(record.end.reason == "refused")
@@ -94,8 +82,8 @@ import Testing
   @Test func `a folder in the way is a local error of that line`() throws {
     bench.serve(0..<2)
     _ = try OutputFolder(path: bench["out/0"])
-    let end = try fetch([try bench.writeList(0..<2), "--output", bench["out"], "--results", bench["r"]])
-    #expect(end.exit == .status(74))
+    try bench.writeList(0..<2)
+    let end = try bench.fetch("list --output out --results r").expect(status: 74)
     #expect(bench.wrong(1..<2).isEmpty)
     let record = try #require(try bench.results("r").first { $0.end.ending != .done })
     #expect(record.end.error == "sinkFailed")
@@ -106,30 +94,25 @@ import Testing
   @Test func `standard input is a list`() throws {
     bench.serve(0..<5)
     let input = (0..<5).map { bench.origin.url("/\($0)") }.joined(separator: "\r\n")
-    #expect(try fetch(["-", "--output", bench["out"]], input: "# five\n\n" + input).exit == .status(0))
+    try bench.fetch("- --output out", input: "# five\n\n" + input).expect(status: 0)
     #expect(bench.wrong(0..<5).isEmpty)
   }
 
   @Test func `names come from the list and never collide`() throws {
     bench.serve(0..<4)
-    func url(_ number: Int) -> String { bench.origin.url("/\(number)") }
-    let list = try bench.write(
-      "list", ["\(url(0))\tdeep/er/a.bin", "\(url(1))\ta.bin", "\(url(2))\ta.bin", "\(url(3))\t../../up"])
-    let end = try fetch([list, "--output", bench["out"]])
-    #expect(end.exit == .status(0))
+    try bench.write("list", ["{u}/0\tdeep/er/a.bin", "{u}/1\ta.bin", "{u}/2\ta.bin", "{u}/3\t../../up"])
+    try bench.fetch("list --output out").expect(status: 0, saying: "1 renamed because the name was taken")
     #expect(bench.read("out/deep/er/a.bin") == ToolBench.body(0))
     #expect(bench.read("out/a.bin") == ToolBench.body(1))
     #expect(bench.read("out/a-1.bin") == ToolBench.body(2))
     #expect(bench.read("out/_/_/up") == ToolBench.body(3))
-    #expect(end.errors.contains("1 renamed because the name was taken"))
   }
 
   @Test func `repeated lines and equal URLs are asked for once`() throws {
     bench.serve(0..<1)
     bench.origin.hold("/0")
-    let url = bench.origin.url("/0")
-    let list = try bench.write("list", ["\(url)\ta", "\(url)\tb", "\(url)\ta"])
-    let tool = try Tool(["fetch", list, "--output", bench["out"]])
+    try bench.write("list", ["{u}/0\ta", "{u}/0\tb", "{u}/0\ta"])
+    let tool = try bench.start("fetch list --output out")
     #expect(bench.origin.blockForWaiting("/0", 1))
     bench.origin.release("/0")
     #expect(tool.wait() == .status(0))
@@ -140,25 +123,21 @@ import Testing
 
   @Test func `a dry run sends nothing and prints a list that can be used`() throws {
     bench.serve(0..<3)
-    let list = try bench.writeList([0, 1, 1, 2])
-    let dry = try fetch([list, "--output", bench["out"], "--dry-run"])
-    #expect(dry.exit == .status(0))
+    try bench.writeList([0, 1, 1, 2])
+    let dry = try bench.fetch("list --output out --dry-run").expect(status: 0)
     #expect(bench.origin.requestCount == 0)
     #expect(FileFacts(path: bench["out"]) == nil)
-    #expect(try fetch(["-", "--output", bench["out"]], input: dry.output).exit == .status(0))
+    try bench.fetch("- --output out", input: dry.output).expect(status: 0)
     #expect(bench.wrong(0..<3).isEmpty)
   }
 
   @Test func `a second run with resume fetches the rest`() throws {
     bench.serve(0..<20)
     bench.origin.on("/5", .status(500))
-    let arguments = [
-      try bench.writeList(0..<20), "--output", bench["out"], "--results", bench["r"], "--retry", "0",
-    ]
-    #expect(try fetch(arguments).exit == .status(2))
+    try bench.writeList(0..<20)
+    try bench.fetch("list --output out --results r --retry 0").expect(status: 2)
     bench.serve(5..<6)
-    let end = try fetch(arguments + ["--resume"])
-    #expect(end.exit == .status(0))
+    let end = try bench.fetch("list --output out --results r --retry 0 --resume").expect(status: 0)
     #expect(end.errors.contains("19 done before"))
     #expect(bench.origin.requestCount == 21)
     #expect(bench.wrong(0..<20).isEmpty)
@@ -166,19 +145,14 @@ import Testing
 
   @Test func `checksums are those of the files`() throws {
     bench.origin.on("/0", .text("hello"))
-    let end = try fetch([
-      bench.origin.url("/0"), "--output", bench["out"], "--results", bench["r"], "--checksum",
-    ])
-    #expect(end.exit == .status(0))
-    #expect(
-      try bench.results("r").first?.end.sha256
-        == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+    try bench.fetch("{u}/0 --output out --results r --checksum").expect(status: 0)
+    #expect(try bench.results("r").first?.end.sha256 == ToolBench.digestOfHello)
   }
 
   @Test func `headers are sent as told`() throws {
     bench.serve(0..<2)
-    _ = try fetch([bench.origin.url("/0"), "--header", "X-One: 1", "--header", "X-Two: 2"])
-    _ = try fetch([bench.origin.url("/1"), "--user-agent", "mine/2"])
+    _ = try bench.fetch("{u}/0 --header X-One:1 --header X-Two:2")
+    _ = try bench.fetch("{u}/1 --user-agent mine/2")
     let requests = bench.origin.requests
     #expect(requests.first?.header("X-One") == "1")
     #expect(requests.first?.header("X-Two") == "2")
@@ -188,15 +162,16 @@ import Testing
 
   @Test func `a limited rate still brings every byte`() throws {
     bench.serve(0..<40)
-    let end = try fetch([try bench.writeList(0..<40), "--output", bench["out"], "--limit-rate", "200k"])
-    #expect(end.exit == .status(0))
+    try bench.writeList(0..<40)
+    try bench.fetch("list --output out --limit-rate 200k").expect(status: 0)
     #expect(bench.wrong(0..<40).isEmpty)
   }
 
   @Test func `jobs are never exceeded`() throws {
     bench.serve(0..<12)
     for number in 0..<12 { bench.origin.hold("/\(number)") }
-    let tool = try Tool(["fetch", try bench.writeList(0..<12), "--jobs", "5"])
+    try bench.writeList(0..<12)
+    let tool = try bench.start("fetch list --jobs 5")
     for number in 0..<5 { #expect(bench.origin.blockForWaiting("/\(number)", 1)) }
     #expect(bench.origin.requestCount == 5)
     bench.origin.releaseAll()
@@ -205,7 +180,7 @@ import Testing
 
   @Test func `an answer that is no body is a failure`() throws {
     bench.origin.on("/0", .status(304))
-    #expect(try fetch([bench.origin.url("/0"), "--output", bench["out"]]).exit == .status(1))
+    try bench.fetch("{u}/0 --output out").expect(status: 1)
     #expect(bench.read("out/0") == nil)
   }
 }

@@ -11,19 +11,18 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func start(_ list: String, _ more: [String] = []) throws -> Tool {
-    try Tool(
-      [
-        "fetch", list, "--output", bench["out"], "--results", bench["r"], "--jobs", "4", "--progress",
-        "never",
-      ] + more)
+  /// Starts a fetch of so many numbers.
+  private func start(_ numbers: Range<Int>, _ more: String = "") throws -> Tool {
+    let list = try bench.writeList(numbers)
+    let places = "--output \(bench["out"]) --results \(bench["r"])"
+    return try bench.start("fetch \(list) \(places) --jobs 4 --progress never \(more)")
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
   func `the first signal drains and the command it prints completes`(signal: Int32, status: Int32) throws {
     bench.serve(0..<60)
     for number in 20..<24 { bench.origin.hold("/\(number)") }
-    let tool = try start(try bench.writeList(0..<60))
+    let tool = try start(0..<60)
     for number in 20..<24 { #expect(bench.origin.blockForWaiting("/\(number)", 1)) }
 
     tool.signal(signal)
@@ -35,12 +34,7 @@ import Testing
     let sent = bench.origin.requestCount
     #expect((24...28).contains(sent))
 
-    let line = tool.errors.text.split(separator: "\n").first { $0.hasPrefix("to go on: ") }
-    let command = try #require(line).dropFirst("to go on: ".count)
-    let again = try Tool(
-      ["-c", String(command)], program: "/bin/sh", environment: ["PATH=\(Tool.folder):/usr/bin:/bin"])
-    #expect(again.wait() == .status(0))
-    #expect(again.errors.text.contains("\(sent) done before"))
+    try tool.runCommand(after: "\nto go on: ").expect(status: 0, saying: "\(sent) done before")
     #expect(bench.wrong(0..<60).isEmpty)
     #expect((0..<60).allSatisfy { bench.origin.hits("/\($0)") == 1 })
   }
@@ -49,17 +43,13 @@ import Testing
     bench.serve(0..<30)
     for number in 10..<14 { bench.origin.hold("/\(number)") }
     let list = try bench.writeList(0..<30)
-    let tool = try Tool(["fetch", list, "-o", bench["out"], "--jobs", "4", "--no-cache"])
+    let tool = try bench.start("fetch \(list) -o \(bench["out"]) --jobs 4 --no-cache")
     for number in 10..<14 { #expect(bench.origin.blockForWaiting("/\(number)", 1)) }
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "waiting for 4 under way"))
     bench.origin.releaseAll()
     #expect(tool.wait() == .status(130))
-    let line = tool.errors.text.split(separator: "\n").first { $0.hasPrefix("to go on: ") }
-    let command = try #require(line).dropFirst("to go on: ".count)
-    let again = try Tool(
-      ["-c", String(command)], program: "/bin/sh", environment: ["PATH=\(Tool.folder):/usr/bin:/bin"])
-    #expect(again.wait() == .status(0))
+    try tool.runCommand(after: "\nto go on: ").expect(status: 0)
     #expect(bench.wrong(0..<30).isEmpty)
     #expect((0..<30).allSatisfy { bench.origin.hits("/\($0)") == 1 })
   }
@@ -78,7 +68,7 @@ import Testing
   @Test func `the second signal quits and leaves no half file`() throws {
     let half = BodyPattern.bytes(2 << 20)
     bench.origin.on("/0", Answer.bytes(half).stallAfter(1 << 20))
-    let tool = try start(try bench.writeList(0..<1))
+    let tool = try start(0..<1)
     #expect(bench.origin.blockForRequests(1))
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "press Ctrl-C again"))
@@ -89,7 +79,7 @@ import Testing
 
   @Test func `draining does not wait for an attempt that is an hour away`() throws {
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
-    let tool = try start(try bench.writeList(0..<1), ["--timeout", "2h"])
+    let tool = try start(0..<1, "--timeout 2h")
     #expect(bench.origin.blockForRequests(1))
     tool.signal(SIGINT)
     #expect(tool.wait() == .status(130))
@@ -98,7 +88,7 @@ import Testing
   @Test func `an attempt that fails while draining is the last`() throws {
     bench.origin.hold("/0")
     bench.origin.on("/0", Answer.status(503).header("Retry-After", "3600"))
-    let tool = try start(try bench.writeList(0..<1), ["--timeout", "2h"])
+    let tool = try start(0..<1, "--timeout 2h")
     #expect(bench.origin.blockForWaiting("/0", 1))
     tool.signal(SIGINT)
     #expect(tool.errors.wait(for: "waiting for 1 under way"))

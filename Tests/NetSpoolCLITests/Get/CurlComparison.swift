@@ -33,28 +33,23 @@ struct CurlComparison {
     var output = ""
     var files: [String] = []
     var isWell = true
-    let port: Int
-
-    /// Wherever the origin was.
-    static func == (a: Deed, b: Deed) -> Bool {
-      (a.requests, a.output, a.files, a.isWell) == (b.requests, b.output, b.files, b.isWell)
-    }
 
     var description: String {
       "\(requests.joined(separator: "\n"))\n--- \(output)\n--- \(files)\n--- \(isWell ? "well" : "failed")"
     }
   }
 
+  /// - Parameter command: ours, `get --curl` for instance.
   /// - Returns: the ports of both origins.
   @discardableResult
   func expectSame(_ command: String, _ line: String) throws -> [Int] {
-    let curls = try deed(line, program: Self.program, first: [])
-    let ours = try deed(line, program: nil, first: [command])
+    let (curls, curlsPort) = try deed(line, program: Self.program, first: [])
+    let (ours, port) = try deed(line, program: nil, first: Self.words(command))
     #expect(ours == curls, "\(environment) \(line)\n\(ours)\ncurl:\n\(curls)")
-    return [curls.port, ours.port]
+    return [curlsPort, port]
   }
 
-  func deed(_ line: String, program: String?, first: [String]) throws -> Deed {
+  private func deed(_ line: String, program: String?, first: [String]) throws -> (Deed, port: Int) {
     let origin = try ScriptedOrigin(tls: speaksTLS ? .selfSigned : nil)
     origin.fallback(Self.answer)
     let folder = try TestFolder()
@@ -66,7 +61,7 @@ struct CurlComparison {
     let host = "127.0.0.1:\(origin.port)"
     func filled(_ text: String) -> String {
       let values = values.merging(["u": origin.url(""), "h": host, "p": "\(origin.port)"]) { $1 }
-      return values.reduce(text) { $0.replacingAll("{\($1.key)}", $1.value) }
+      return values.reduce(text) { $0.replacing("{\($1.key)}", with: $1.value) }
     }
     let words = Self.words(filled(line))
     let readsInput = line.contains("@-") || line.contains("-T -")
@@ -78,15 +73,15 @@ struct CurlComparison {
     if first.contains("--curl") {
       end = try Tool.run(["-c", end.output], program: "/bin/sh", in: folder.path, environment: environment)
     }
-    var deed = Deed(port: origin.port)
+    var deed = Deed()
     deed.requests = origin.requests.map {
-      Self.text($0, line).replacingAll(host, "HOST").replacingAll(":\(origin.port)", ":PORT")
+      Self.text($0, line).replacing(host, with: "HOST").replacing(":\(origin.port)", with: ":PORT")
     }
-    deed.output = Self.undated(end.output.replacingAll(host, "HOST"))
+    deed.output = Self.undated(end.output.replacing(host, with: "HOST"))
     deed.files = try Self.files(folder, in: "")
     // curl counts an answer of 404 among the good ones unless told otherwise.
     deed.isWell = end.exit == .status(0) || line.contains("/error") && !line.contains("-f")
-    return deed
+    return (deed, origin.port)
   }
 
   private static func furnish(_ folder: TestFolder) throws {
@@ -97,13 +92,11 @@ struct CurlComparison {
     try folder.write("noending", "bytes")
     try folder.write("cookies.txt", "127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tyes\n")
     try folder.write("fields.txt", "X-One: 1\nX-Two: 2\n")
-    try folder.write(
-      ".netrc", Array("machine 127.0.0.1 login anna password secret\n".utf8), permissions: 0o600)
-    try folder.write(
-      "two.netrc",
-      Array("machine 127.0.0.1 login a password b\nmachine 127.0.0.1 login z password y\n".utf8),
-      permissions: 0o600)
-    try folder.write("my.netrc", Array("default login \"an na\"\npassword p\n".utf8), permissions: 0o600)
+    for (name, text) in [
+      (".netrc", "machine 127.0.0.1 login anna password secret\n"),
+      ("two.netrc", "machine 127.0.0.1 login a password b\nmachine 127.0.0.1 login z password y\n"),
+      ("my.netrc", "default login \"an na\"\npassword p\n"),
+    ] { try folder.write(name, Array(text.utf8), permissions: 0o600) }
   }
 
   private static let answer: AnswerClosure = { request in
@@ -149,7 +142,7 @@ struct CurlComparison {
     }
     text += "\n\n\(request.text)"
     let parts = request.header("Content-Type")?.split(separator: "boundary=") ?? []
-    return parts.count == 2 ? text.replacingAll(String(parts[1]), "BOUNDARY") : text
+    return parts.count == 2 ? text.replacing(parts[1], with: "BOUNDARY") : text
   }
 
   private static func files(_ folder: TestFolder, in path: String) throws -> [String] {
@@ -179,26 +172,6 @@ struct CurlComparison {
 
   /// As a shell splits it: blanks divide, single quotes keep together.
   private static func words(_ line: String) -> [String] {
-    var words: [String] = []
-    var word: String?
-    var isQuoted = false
-    for letter in line {
-      switch letter {
-      case "'":
-        isQuoted.toggle()
-        word = word ?? ""
-      case " " where !isQuoted:
-        if let word { words.append(word) }
-        word = nil
-      default: word = (word ?? "") + String(letter)
-      }
-    }
-    return words + (word.map { [$0] } ?? [])
-  }
-}
-
-extension String {
-  fileprivate func replacingAll(_ mark: String, _ text: String) -> String {
-    split(separator: mark, omittingEmptySubsequences: false).joined(separator: text)
+    line.matches(of: /(?:'[^']*'|[^ '])+/).map { String($0.output).replacing("'", with: "") }
   }
 }

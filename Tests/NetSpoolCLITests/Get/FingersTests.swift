@@ -1,4 +1,3 @@
-import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -14,9 +13,7 @@ import Testing
     bench.origin.fallback { .text($0.target) }
   }
 
-  private func get(_ arguments: [String], _ command: String = "get") throws -> Tool.End {
-    try Tool.run([command] + arguments, in: bench[""])
-  }
+  private func get(_ line: String) throws -> Tool.End { try bench.run("get \(line)") }
 
   @Test(
     arguments: [
@@ -35,22 +32,18 @@ import Testing
   }
 
   @Test func `get asks all of them, and fills their parts into names`() throws {
-    let end = try get([
-      bench.origin.url("/{a,b}/[1-2]"), "-o", "#1-#2-#3.txt", bench.origin.url("/last"), "-o", "last",
-    ])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try get("{u}/{a,b}/[1-2] -o #1-#2-#3.txt {u}/last -o last").expect(status: 0)
     #expect(
       bench.text("a-1-#3.txt") == "/a/1" && bench.text("b-2-#3.txt") == "/b/2"
         && bench.text("last") == "/last")
-    #expect(try get(["-g", bench.origin.url("/{a,b}")]).output == "/{a,b}")
+    #expect(try get("-g {u}/{a,b}").output == "/{a,b}")
   }
 
   @Test func `fetch takes them on the command line, not in a list`() throws {
-    let end = try get([bench.origin.url("/[1-3]"), "-o", "out", "--no-cache", "-q"], "fetch")
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.fetch("{u}/[1-3] -o out --no-cache -q").expect(status: 0)
     #expect((1...3).allSatisfy { bench.text("out/\($0)") == "/\($0)" })
-    let list = try bench.write("list", [bench.origin.url("/{a,b}")])
-    #expect(try get([list, "-o", "listed", "--no-cache", "-q"], "fetch").exit == .status(0))
+    try bench.write("list", ["{u}/{a,b}"])
+    try bench.fetch("list -o listed --no-cache -q").expect(status: 0)
     #expect(bench.text("listed/{a,b}") == "/{a,b}")
   }
 
@@ -58,39 +51,36 @@ import Testing
     bench.origin.on("/tag") {
       $0.header("If-None-Match") == "\"v1\"" ? .status(304) : Answer.text("body").header("ETag", "\"v1\"")
     }
-    let words = [bench.origin.url("/tag"), "--etag-save", "tag", "--etag-compare", "tag"]
-    #expect(try get(words).output == "body" && bench.text("tag") == "\"v1\"\n")
-    let second = try get(words + ["-o", "file"])
+    let line = "{u}/tag --etag-save tag --etag-compare tag"
+    #expect(try get(line).output == "body" && bench.text("tag") == "\"v1\"\n")
+    let second = try get("\(line) -o file")
     #expect(second.exit == .status(0) && bench.read("file") == nil, "\(second.errors)")
     #expect(bench.origin.requests.first?.header("If-None-Match") == "\"\"")
   }
 
   @Test func `a file that is there stays with no-clobber`() throws {
-    for _ in 0..<3 {
-      #expect(try get([bench.origin.url("/x"), "-o", "f", "--no-clobber"]).exit == .status(0))
-    }
+    for _ in 0..<3 { try get("{u}/x -o f --no-clobber").expect(status: 0) }
     #expect(bench.text("f") == "/x" && bench.text("f.1") == "/x" && bench.text("f.2") == "/x")
   }
 
   @Test func `options come from a file, curl's way of writing them included`() throws {
-    try bench.write(
-      "options", ["user-agent = \"me\"", "-H \"X-A: b\"", "s", "url = \"\(bench.origin.url("/k"))\""])
-    let end = try get(["-K", "options"])
+    try bench.write("options", ["user-agent = \"me\"", "-H \"X-A: b\"", "s", "url = \"{u}/k\""])
+    let end = try get("-K options")
     #expect(end.output == "/k" && bench.origin.requests.first?.header("User-Agent") == "me", "\(end.errors)")
     #expect(bench.origin.requests.first?.header("X-A") == "b")
     try bench.write("wrong", ["nonsense = 1"])
-    #expect(try get(["-K", "wrong"]).errors.contains("wrong:1: there is no option 'nonsense'"))
+    #expect(try get("-K wrong").errors.contains("wrong:1: there is no option 'nonsense'"))
   }
 
   @Test func `url-query goes behind the question mark, with a body as well`() throws {
-    let end = try get([bench.origin.url("/q?x=1"), "--url-query", "a=b c", "-d", "body"], "post")
+    let end = try Tool.run(bench.words("post {u}/q?x=1 -d body --url-query") + ["a=b c"])
     #expect(end.output == "/q?x=1&a=b+c" || end.output == "/q?x=1&a=b%20c", "\(end)")
     #expect(bench.origin.requests.first?.text == "body")
   }
 
   @Test func `messages go where stderr says`() throws {
     bench.origin.stop()
-    let end = try get([bench.origin.url("/"), "--retry", "0", "--stderr", "messages"])
+    let end = try get("{u}/ --retry 0 --stderr messages")
     #expect(end.errors.isEmpty && bench.text("messages")?.contains("connection refused") == true)
   }
 
@@ -99,8 +89,7 @@ import Testing
     let script = """
       \(tool) get -T <(echo piped) \(bench.origin.url("/put")) && \(tool) post -F "f=@"<(echo formed) \(bench.origin.url("/form"))
       """
-    let end = try Tool.run(["-c", script], program: "/bin/bash")
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try Tool.run(["-c", script], program: "/bin/bash").expect(status: 0)
     let requests = bench.origin.requests
     #expect(requests.first?.text == "piped\n" && requests.first?.method == "PUT")
     #expect(requests.last?.text.contains("formed\n") == true)
@@ -117,25 +106,23 @@ import Testing
       #expect(
         OptionTable.find(name, of: "get") == nil && OptionTable.refusal(name, of: "get")?.isEmpty == false)
     }
-    let words = ["--path-as-is", bench.origin.url("/")]
-    #expect(try get(words).errors.hasPrefix("netspool: --path-as-is is not here: "))
+    #expect(try get("--path-as-is {u}/").errors.hasPrefix("netspool: --path-as-is is not here: "))
   }
 
   @Test func `next begins a command line with options of its own`() throws {
     for path in ["/a", "/b"] { bench.origin.on(path) { .text("\($0.method) ") } }
     bench.origin.on("/none", .status(404))
-    let urls = ["/a", "/none", "/b"].map { bench.origin.url($0) }
-    let end = try get([urls[0], "-d", "x=1", "--next", "-f", urls[1], "-:", "-sXPUT", urls[2]])
+    let end = try get("{u}/a -d x=1 --next -f {u}/none -: -sXPUT {u}/b")
     #expect(end.exit == .status(1) && end.output == "POST PUT ", "\(end)")
     #expect(bench.origin.requests.map(\.method) == ["POST", "GET", "PUT"])
-    let printed = try get(["--curl", "-i", urls[0], "--next", "--curl", "-o", "out", urls[2]]).output
+    let printed = try get("--curl -i {u}/a --next --curl -o out {u}/b").output
     let lines = printed.split(separator: "\n")
     #expect(
       lines.count == 2 && lines[0].hasSuffix(" --include") && lines[1].hasSuffix(" --output out"), "\(lines)")
   }
 
   @Test func `a value that is wrong is told after the one prefix`() throws {
-    let end = try get(["--retry", "many", bench.origin.url("/")])
+    let end = try get("--retry many {u}/")
     #expect(end.exit == .status(64) && end.errors.hasPrefix("netspool: "), "\(end.errors)")
   }
 
@@ -143,39 +130,33 @@ import Testing
 
   @Test func `what the server asks is said, and codes are not`() throws {
     bench.origin.on("/busy", Answer.status(503).header("Retry-After", "86400"))
-    let busy = try get(
-      [bench.origin.url("/busy"), "--no-cache", "--retry", "0", "--progress", "never"], "fetch")
+    let busy = try bench.fetch("{u}/busy --no-cache --retry 0")
     #expect(busy.errors.contains("status 503, the server asks to come back in 1d"), "\(busy.errors)")
-    #expect(try get([bench.origin.url("/busy"), "--retry", "0"]).errors.contains("come back in 1d"))
+    #expect(try get("{u}/busy --retry 0").errors.contains("come back in 1d"))
     #expect(FailureWords.comeBack("99999999999999999") != nil && FailureWords.comeBack("-5") != nil)
     let digest = String(repeating: "a", count: 64)
-    let list = try bench.write("list", ["\(bench.origin.url("/f"))\tname\tsha256=\(digest)"])
-    let wrong = try get([list, "-o", "out", "--no-cache", "--progress", "never"], "fetch")
+    try bench.write("list", ["{u}/f\tname\tsha256=\(digest)"])
+    let wrong = try bench.fetch("list -o out --no-cache")
     #expect(
       wrong.errors.contains("name is not what sha256= says") && !wrong.errors.contains("digestMismatch"))
     bench.origin.stop()
-    let refused = try get(
-      [bench.origin.url("/f"), "--no-cache", "--retry", "0", "--progress", "never"], "fetch")
+    let refused = try bench.fetch("{u}/f --no-cache --retry 0")
     #expect(refused.errors.contains("cannot connect to 127.0.0.1:\(bench.origin.port): connection refused"))
     #expect(!refused.errors.contains("connectFailed"), "\(refused.errors)")
   }
 
   @Test func `further failures name the option that has them`() throws {
-    let end = try get(
-      [bench.origin.url("/[1-12]"), "--no-cache", "--progress", "never", "--names", "url"], "fetch")
-    #expect(end.exit == .status(0))
+    try bench.fetch("{u}/[1-12] --no-cache --names url").expect(status: 0)
     bench.origin.fallback(.status(404))
-    let failed = try get([bench.origin.url("/[1-12]"), "--no-cache", "--progress", "never"], "fetch")
+    let failed = try bench.fetch("{u}/[1-12] --no-cache")
     #expect(failed.errors.contains("--failed x.txt writes all of them"), "\(failed.errors)")
   }
 
   @Test func `without a folder for the cache fetch goes on, and says so once`() throws {
-    let words = ["fetch", bench.origin.url("/[1-3]"), "--progress", "never"]
-    let end = try Tool.run(words, environment: ["XDG_CACHE_HOME=/dev/null/none", "HOME=/dev/null"])
-    #expect(end.exit == .status(0), "\(end.errors)")
-    #expect(end.errors.components("goes on without a cache") == 1, "\(end.errors)")
-    let named = try Tool.run(words + ["--cache", "/dev/null/none"])
-    #expect(named.exit == .status(74), "\(named.errors)")
+    let nowhere = ["XDG_CACHE_HOME=/dev/null/none", "HOME=/dev/null"]
+    let end = try bench.fetch("{u}/[1-3]", environment: nowhere).expect(status: 0)
+    #expect(end.errors.ranges(of: "goes on without a cache").count == 1, "\(end.errors)")
+    try bench.fetch("{u}/[1-3] --cache /dev/null/none").expect(status: 74)
   }
 
   @Test func `a reader that leaves ends a dry run quietly`() throws {
@@ -186,26 +167,19 @@ import Testing
   }
 
   @Test func `a dash is standard output, or refused`() throws {
-    let refused = try get([bench.origin.url("/"), "-o", "-", "--no-cache"], "fetch")
+    let refused = try bench.fetch("{u}/ -o - --no-cache")
     #expect(refused.exit == .status(64) && bench.read("-") == nil)
-    let har = try get([bench.origin.url("/"), "--har", "-", "--no-cache", "-q"], "fetch")
+    let har = try bench.fetch("{u}/ --har - --no-cache -q")
     #expect(har.output.hasPrefix("{\"log\":{") && har.output.hasSuffix("]}}\n"), "\(har)")
     bench.origin.fallback(.status(404))
-    let failed = try get([bench.origin.url("/no"), "--failed", "-", "--no-cache", "-q"], "fetch")
+    let failed = try bench.fetch("{u}/no --failed - --no-cache -q")
     #expect(failed.output == bench.origin.url("/no") + "\n")
   }
 
   @Test func `merged results go to standard output`() throws {
-    _ = try get([bench.origin.url("/[1-3]"), "--no-cache", "-q", "--results", "a"], "fetch")
-    let end = try Tool.run(["report", "merge", bench["a"], bench["a"]])
+    _ = try bench.fetch("{u}/[1-3] --no-cache -q --results a")
+    let end = try bench.run("report merge a a")
     #expect(end.output.split(separator: "\n").count == 3 && end.errors.contains("done"), "\(end)")
-    #expect(try Tool.run(["report", "merge", bench["a"], "--json"]).output.split(separator: "\n").count == 1)
-  }
-}
-
-extension String {
-  /// How often a text is in it.
-  fileprivate func components(_ text: String) -> Int {
-    split(separator: text, omittingEmptySubsequences: false).count - 1
+    #expect(try bench.run("report merge a --json").output.split(separator: "\n").count == 1)
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -17,19 +16,14 @@ import Testing
     }
   }
 
-  @Test(arguments: ["argument", "environment", "file", "standard input"])
-  func `the password comes by several ways`(_ way: String) throws {
+  @Test(
+    arguments: [
+      ("--user user:secret", "", []), ("-u user", "", ["NETSPOOL_PASSWORD=secret"]),
+      ("-u user --password-file password", "", []), ("-u user --password-file -", "secret\n", []),
+    ] as [(String, String, [String])])
+  func `the password comes by several ways`(words: String, input: String, environment: [String]) throws {
     try bench.write("password", ["secret", "not this"])
-    let arguments =
-      switch way {
-      case "argument": ["--user", "user:secret"]
-      case "environment": ["-u", "user"]
-      case "file": ["-u", "user", "--password-file", bench["password"]]
-      default: ["-u", "user", "--password-file", "-"]
-      }
-    let end = try Tool.run(
-      ["get", bench.origin.url("/")] + arguments, input: way == "standard input" ? "secret\n" : "",
-      environment: way == "environment" ? ["NETSPOOL_PASSWORD=secret"] : [])
+    let end = try bench.run("get {u}/ \(words)", input: input, environment: environment)
     #expect(end.exit == .status(0) && end.output == "in", "\(end)")
     #expect(bench.origin.requestCount == 1)
   }
@@ -42,8 +36,8 @@ import Testing
 
   @Test func `NTLM asks for itself`() throws {
     bench.origin.fallback(Answer.text("out", status: 401).header("WWW-Authenticate", "NTLM"))
-    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "D\\user:secret", "--ntlm"])
-    #expect(end.exit == .status(1) && end.errors.contains("the server did not let us in"), "\(end)")
+    let line = "get {u}/ -u D\\user:secret --ntlm"
+    try bench.run(line).expect(status: 1, saying: "the server did not let us in")
     #expect(bench.origin.requests.first?.header("Authorization")?.hasPrefix("NTLM ") == true)
   }
 
@@ -57,22 +51,9 @@ import Testing
     #expect(allowed.exit == .status(0) && allowed.output == "in")
   }
 
-  @Test(arguments: [
-    "--digest", "--ntlm", "--password-file f", "-u a:b --digest --ntlm", "-u a:b --password-file f", "-u a",
-    "--aws-sigv4 aws:amz:r:s", "-u a:b --aws-sigv4 aws", "-u a:b --aws-sigv4 osc:osc:r:s",
-    "-u a:b --aws-sigv4 aws:amz::s", "-u a:b --aws-sigv4 aws:amz:r:s --digest", "-u a:b --aws-sigv4 aws:amz",
-    "-u a:b --aws-sigv4 aws:amz:r",
-  ]) func `wrong command lines are usage errors`(_ words: String) throws {
-    let end = try Tool.run(["get", bench.origin.url("/")] + words.split(separator: " ").map(String.init))
-    #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
-  }
-
   @Test func `a netrc that is not there is an error only where it was named`() throws {
-    let url = bench.origin.url("/")
-    for (words, status) in [
-      (["-n"], 1), (["--netrc-optional", "--netrc-file", "none"], 1), (["--netrc-file", "none"], 74),
-    ] {
-      let end = try Tool.run(["get", url] + words, in: bench[""], environment: ["HOME=\(bench[""])"])
+    for (words, status) in [("-n", 1), ("--netrc-optional --netrc-file none", 1), ("--netrc-file none", 74)] {
+      let end = try bench.run("get {u}/ \(words)", environment: ["HOME=\(bench[""])"])
       #expect(end.exit == .status(Int32(status)), "\(words): \(end.errors)")
     }
     #expect(bench.origin.requestCount == 2)
@@ -80,28 +61,21 @@ import Testing
 
   @Test(arguments: ["-u a:b", "--oauth2-bearer t", "-n", "-u a:b --aws-sigv4 aws:amz:r:s"])
   func `a request that is asked for is not frozen`(_ words: String) throws {
-    let end = try Tool.run(
-      ["post", bench.origin.url("/"), "-d", "x=y", "--freeze", "--frozen-store", bench["store"]]
-        + words.split(separator: " ").map(String.init))
+    let line = "post {u}/ -d x=y --freeze --frozen-store \(bench["store"]) \(words)"
+    let end = try bench.run(line)
     #expect(end.exit == .status(64) && bench.origin.requestCount == 0, "\(end)")
   }
 
   @Test(arguments: [
-    "post {u} -d @-", "post {u} --json @-", "post {u} -T -", "get {u} --url-query @-", "get {u} -H @-",
-    "get {u} -d @/dev/stdin", "fetch -",
+    "post {u}/ -d @-", "post {u}/ --json @-", "post {u}/ -T -", "get {u}/ --url-query @-", "get {u}/ -H @-",
+    "get {u}/ -d @/dev/stdin", "fetch -",
   ])
   func `what holds a password is read by nothing else`(line: String) throws {
-    let words = line.split(separator: " ").map { $0 == "{u}" ? bench.origin.url("/") : String($0) }
-    let end = try Tool.run(
-      words + ["-u", "user", "--password-file", "-"], input: "sesame\n\(bench.origin.url("/"))\n")
+    let input = "sesame\n\(bench.origin.url("/"))\n"
+    let end = try bench.run("\(line) -u user --password-file -", input: input)
     // What is sent as it comes is opened last.
     let status: Int32 = line.contains("-T") ? 74 : 64
     #expect(end.exit == .status(status) && end.errors.hasSuffix(": '-' can be given once\n"), "\(end)")
     #expect(bench.origin.requestCount == 0 && !end.errors.contains("sesame"))
-  }
-
-  @Test func `a password file that is not there is a local failure`() throws {
-    let end = try Tool.run(["get", bench.origin.url("/"), "-u", "a", "--password-file", bench["none"]])
-    #expect(end.exit == .status(74) && end.errors.contains("cannot open"), "\(end)")
   }
 }

@@ -14,20 +14,18 @@ import Testing
   @Test func `a large body goes to a file that appears when it is whole`() throws {
     let size = 3 << 20
     bench.origin.on("/", .pattern(size))
-    let end = try Tool.run(["get", bench.origin.url("/"), "-o", bench["large"]])
-    #expect(end.exit == .status(0))
+    let end = try bench.run("get {u}/ -o large").expect(status: 0)
     #expect(end.output.isEmpty)
     #expect(DemoFolder.holdsPattern(bench["large"], count: size))
 
     bench.origin.on("/", Answer.pattern(size).resetAfter(1 << 20))
-    let broken = try Tool.run(["get", bench.origin.url("/"), "-o", bench["broken"], "--retry", "0"])
-    #expect(broken.exit == .status(1))
+    try bench.run("get {u}/ -o broken --retry 0").expect(status: 1)
     #expect(bench.read("broken") == nil)
   }
 
   @Test func `a device is written to and not replaced`() throws {
     bench.origin.on("/", .text("hello"))
-    #expect(try Tool.run(["get", bench.origin.url("/"), "-o", "/dev/null"]).exit == .status(0))
+    try bench.run("get {u}/ -o /dev/null").expect(status: 0)
     #expect(FileFacts(path: "/dev/null")?.isPlainFile == false)
   }
 
@@ -46,16 +44,12 @@ import Testing
 
   @Test func `a failure is one line and status 1`() throws {
     bench.origin.on("/gone", .text("no such page", status: 404))
-    let end = try Tool.run(["get", bench.origin.url("/gone")])
-    #expect(end.exit == .status(1))
+    let end = try bench.run("get {u}/gone").expect(status: 1, saying: "404")
     #expect(end.output == "no such page")
     #expect(end.errors.split(separator: "\n").count == 1)
-    #expect(end.errors.contains("404"))
 
     bench.origin.stop()
-    let refused = try Tool.run(["get", bench.origin.url("/"), "--retry", "0"])
-    #expect(refused.exit == .status(1))
-    #expect(refused.errors.contains("refused"))
+    let refused = try bench.run("get {u}/ --retry 0").expect(status: 1, saying: "refused")
     #expect(refused.errors.split(separator: "\n").count == 1)
   }
 
@@ -83,7 +77,7 @@ import Testing
       }
       return Answer.text("in").header("Set-Cookie", "a=hidden")
     }
-    let end = try Tool.run(["get", bench.origin.url("/"), "-v", "-u", "user:hidden", "--digest"])
+    let end = try bench.run("get {u}/ -v -u user:hidden --digest")
     #expect(end.output == "in" && !end.errors.contains("hidden"), "\(end.errors)")
     let lines = end.errors.split(separator: "\n")
     #expect(lines.count { $0.hasPrefix("> GET /") } == bench.origin.requestCount)
@@ -100,8 +94,8 @@ import Testing
       return answer.header("ETag", "\"a\"").header("Cache-Control", "max-age=0").reason("Odd")
     }
     for path in ["/", "/tag"] {
-      let words = ["get", "-i", "--cache", bench["cache"], bench.origin.url(path)]
-      let (first, second) = (try Tool.run(words).output, try Tool.run(words).output)
+      let line = "get -i --cache \(bench["cache"]) {u}\(path)"
+      let (first, second) = (try bench.run(line).output, try bench.run(line).output)
       #expect(first.hasPrefix("HTTP/1.1 200 Odd\r\n") && first.hasSuffix("\r\n\r\nx"), "\(first)")
       #expect(second.hasPrefix("HTTP/1.1 200 OK\r\n") && second.hasSuffix("\r\n\r\nx"), "\(second)")
       #expect(!second.contains("304"), "\(second)")
@@ -124,27 +118,21 @@ import Testing
   }
 
   @Test func `doctor names every library`() throws {
-    let text = try Tool.run(["doctor"])
-    #expect(text.exit == .status(0))
-    for name in ["libcurl", "tls", "http2", "libuv", "lmdb", "zlib", "open files", "timeout"] {
-      #expect(text.output.contains("  \(name)  "), "\(name)")
-    }
-    for name in ["NTLM", "compression", "frozen requests"] {
-      #expect(text.output.contains("  \(name)  "), "\(name)")
-    }
-    let json = try Tool.run(["doctor", "--json"])
-    #expect(json.exit == .status(0))
+    let text = try Tool.run(["doctor"]).expect(status: 0)
+    for name in [
+      "libcurl", "tls", "http2", "libuv", "lmdb", "zlib", "open files", "timeout", "NTLM", "compression",
+      "frozen requests",
+    ] { #expect(text.output.contains("  \(name)  "), "\(name)") }
+    let json = try Tool.run(["doctor", "--json"]).expect(status: 0)
     #expect(json.output.hasPrefix(#"{"versions":{"netspool":"\#(NetSpoolTool.version)","libcurl":""#))
     #expect(json.output.contains(#""timeoutSeconds":300"#))
   }
 
-  @Test(arguments: ["get URL", "schema", "doctor", "--help", "get --help", "--version", "demo --count 2 -q"])
+  @Test(arguments: ["get {u}/", "schema", "doctor", "--help", "get --help", "--version", "demo --count 2 -q"])
   func `a standard output that takes nothing is told`(line: String) throws {
     bench.origin.on("/", .text("body"))
-    let words = line.split(separator: " ").map { $0 == "URL" ? bench.origin.url("/") : String($0) }
     for output in [">&-", ">/dev/full"] {
-      let end = try Tool.run(
-        ["-c", "exec \"$0\" \"$@\" \(output)", try Tool.path()] + words, program: "/bin/sh")
+      let end = try bench.shell(line, output)
       #expect(end.exit == .status(74), "\(output)")
       #expect(end.errors.contains("standard output"), "\(output): \(end.errors)")
     }
@@ -152,8 +140,7 @@ import Testing
 
   @Test func `what goes to a file needs no standard output`() throws {
     bench.origin.on("/", .text("body"))
-    let words = ["get", bench.origin.url("/"), "-o", bench["file"]]
-    let end = try Tool.run(["-c", "exec \"$0\" \"$@\" <&- >&-", try Tool.path()] + words, program: "/bin/sh")
+    let end = try bench.shell("get {u}/ -o file", "<&- >&-")
     #expect(end.exit == .status(0) && bench.text("file") == "body", "\(end.errors)")
   }
 
@@ -164,8 +151,7 @@ import Testing
     "report merge -h", "schema -h",
   ])
   func `every command has help`(words: String) throws {
-    let end = try Tool.run(words.split(separator: " ").map(String.init))
-    #expect(end.exit == .status(0))
+    let end = try bench.run(words).expect(status: 0)
     #expect(end.output.contains("USAGE: netspool"))
   }
 }

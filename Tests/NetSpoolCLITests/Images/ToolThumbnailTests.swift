@@ -15,29 +15,25 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ paths: [String], _ arguments: [String]) throws -> Tool.End {
-    let list = try bench.write("list", paths.map { bench.origin.url($0) })
-    return try Tool.run(
-      ["fetch", list, "--progress", "never", "--cache", bench["cache"], "--output", bench["out"]] + arguments)
+  private func fetch(_ paths: [String], _ words: String) throws -> Tool.End {
+    try bench.write("list", paths.map { "{u}\($0)" })
+    return try bench.fetch("list --cache \(bench["cache"]) --output out \(words)")
   }
 
   @Test func `sizes and company of the option are looked at before anything is sent`() throws {
-    for (arguments, words) in [
-      (["--thumbnail", "0"], "1 to 16383"), (["--thumbnail", "20000"], "1 to 16383"),
-      (["--thumbnail", "64", "--checksum"], "--checksum"),
-      (["--thumbnail", "64", "--format", "bmp"], "--format"),
+    for (line, words) in [
+      ("--thumbnail 0", "1 to 16383"), ("--thumbnail 20000", "1 to 16383"),
+      ("--thumbnail 64 --checksum", "--checksum"), ("--thumbnail 64 --format bmp", "--format"),
     ] {
-      let end = try fetch(["/a"], arguments)
-      #expect(
-        end.exit == .status(64) && (end.errors.contains(words) || end.errors.contains("without pictures")))
+      let end = try fetch(["/a"], line).expect(status: 64)
+      #expect(end.errors.contains(words) || end.errors.contains("without pictures"), "\(end.errors)")
     }
     #expect(bench.origin.requestCount == 0)
   }
 
   #if !Images
   @Test func `a tool that was built without pictures says so in one sentence`() throws {
-    let end = try fetch(["/a"], ["--thumbnail", "64"])
-    #expect(end.exit == .status(64) && end.errors.contains("was built without pictures"))
+    try fetch(["/a"], "--thumbnail 64").expect(status: 64, saying: "was built without pictures")
     #expect(bench.origin.requestCount == 0)
   }
   #else
@@ -54,8 +50,7 @@ import Testing
     serve("/page.png", Array("<html>".utf8))
     serve("/cut.png", picture.dropLast(20))
     for run in 0..<2 {
-      let end = try fetch(paths, ["--thumbnail", "16", "--format", "jpeg", "--results", bench["r\(run)"]])
-      #expect(end.exit == .status(1), "\(end.errors)")
+      try fetch(paths, "--thumbnail 16 --format jpeg --results r\(run)").expect(status: 1)
       let results = try bench.results("r\(run)")
       let done = results.filter { $0.end.ending == .done }
       #expect(Set(done.compactMap(\.output)) == ["a.jpg", "b.jpg"])
@@ -79,9 +74,9 @@ import Testing
   @Test func `thumbnails go into a tar, and a mirror is asked for what is no picture`() throws {
     for path in ["/a.png", "/good"] { serve(path, picture) }
     serve("/b", picture.dropLast(20))
-    let paths = ["/a.png", "/b\t\(bench.origin.url("/good"))"]
+    try bench.write("list", ["{u}/a.png", "{u}/b\t{u}/good"])
     for run in 0..<2 {
-      let end = try fetch(paths, ["--thumbnail", "16", "--format", "jpeg", "--output", bench["t.tar"]])
+      let end = try bench.fetch("list --cache \(bench["cache"]) --thumbnail 16 --format jpeg --output t.tar")
       #expect(end.exit == .status(0) && end.errors.contains("2 done before") == (run == 1), "\(end.errors)")
       var names: [String] = []
       let reader = try TarReader(bench["t.tar"])
@@ -100,11 +95,7 @@ import Testing
 
   /// The digest of what is served there, as a plain fetch has it.
   private func digest(_ path: String) throws -> String {
-    let end = try Tool.run([
-      "fetch", bench.origin.url(path), "-o", bench["plain"], "--no-cache", "-q", "--checksum", "--results",
-      bench["digests"],
-    ])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.fetch("{u}\(path) -o plain --no-cache -q --checksum --results digests").expect(status: 0)
     return try #require(try bench.results("digests").first?.end.sha256)
   }
 
@@ -113,7 +104,7 @@ import Testing
     serve("/b.png", Thumbnail.png(2))
     let (mine, other) = (try digest("/a.png"), try digest("/b.png"))
     func run(_ line: String) throws -> ResultRecord {
-      _ = try fetch([line], ["--thumbnail", "16", "--results", bench["r"]])
+      _ = try fetch([line], "--thumbnail 16 --results r")
       return try #require(try bench.results("r").last)
     }
     let refused = try run("/a.png\tsha256=\(other)")
@@ -140,7 +131,7 @@ import Testing
         .header("Cache-Control", "no-cache").header("ETag", "\"1\"")
     }
     for run in 0..<2 {
-      let end = try fetch(["/a.png"], ["--thumbnail", "16", "--results", bench["r"], "--json"])
+      let end = try fetch(["/a.png"], "--thumbnail 16 --results r --json")
       #expect(end.exit == .status(0) && end.output.contains("\"revalidated\":\(run)"), "\(end.output)")
       #expect(try #require(try bench.results("r").first).end.source == (run == 0 ? .network : .revalidated))
     }
@@ -149,7 +140,7 @@ import Testing
   @Test func `an archive has an entry for a thumbnail from the cache`() throws {
     serve("/a.png", picture)
     for source in ["network", "cache"] {
-      #expect(try fetch(["/a.png"], ["--thumbnail", "16", "--har", bench["x.har"]]).exit == .status(0))
+      try fetch(["/a.png"], "--thumbnail 16 --har x.har").expect(status: 0)
       let text = bench.text("x.har") ?? ""
       #expect(
         text.contains("\"_source\":\"\(source)\"") && text.contains(bench.origin.url("/a.png")), "\(text)")
@@ -161,14 +152,13 @@ import Testing
   func `a resumed job makes what was made otherwise before, and nothing else`(digests: Bool) throws {
     serve("/a.png", picture)
     let line = try "/a.png\ta" + (digests ? "\tsha256=\(digest("/a.png"))" : "")
-    func run(_ arguments: [String]) throws -> Bool {
-      let end = try fetch([line], ["--results", bench["r"], "--resume"] + arguments)
-      #expect(end.exit == .status(0), "\(end.errors)")
+    func run(_ way: String) throws -> Bool {
+      let end = try fetch([line], "--results r --resume \(way)").expect(status: 0)
       return end.errors.contains("1 done before")
     }
     let ways = [
-      ["--thumbnail", "16"], ["--thumbnail", "200"], ["--thumbnail", "300"],
-      ["--thumbnail", "200", "--fit", "cover"], ["--thumbnail", "200", "--format", "jpeg"], [],
+      "--thumbnail 16", "--thumbnail 200", "--thumbnail 300", "--thumbnail 200 --fit cover",
+      "--thumbnail 200 --format jpeg", "",
     ]
     for way in ways + ways {
       #expect(try !run(way), "\(way)")
@@ -183,12 +173,9 @@ import Testing
   func `too few descriptors are no fault of the pictures`(_ count: Int) throws {
     let paths = (0..<20).map { "/\($0).png" }
     for path in paths { serve(path, picture) }
-    let list = try bench.write("list", paths.map { bench.origin.url($0) })
-    let end = try Tool.run(
-      [
-        "-c", "ulimit -n \(count); exec \"$0\" \"$@\"", try Tool.path(), "fetch", list, "--thumbnail", "16",
-        "--no-cache", "-q", "--output", bench["out"], "--results", bench["r"],
-      ], program: "/bin/sh")
+    try bench.write("list", paths.map { "{u}\($0)" })
+    let line = "fetch list --thumbnail 16 --no-cache -q --output out --results r"
+    let end = try bench.shell(line, after: "ulimit -n \(count);")
     let results = count < 64 ? (try? bench.results("r")) ?? [] : try bench.results("r")
     #expect(end.exit != .status(1), "\(end.errors)")
     #expect(results.allSatisfy { $0.end.error != "imageRejected" })

@@ -128,22 +128,13 @@ import Testing
     #expect(try ConfigFile.completed(own, environment) == ["get", "--ipv4"] + own.dropFirst())
   }
 
-  @Test func `options have their own names`() throws {
-    let text = """
-      # mine
-      user-agent = "me too"
-      --retry 5
-      insecure
-      silent = no
-      jobs = 8
-      header: X: y
-      """
-    #expect(try words(text) == ["--user-agent=me too", "--retry=5", "--insecure", "--header=X: y"])
-    #expect(try words(text, "fetch").contains("--jobs=8"))
-  }
-
   @Test(
     arguments: [
+      (
+        "# mine\nuser-agent = \"me too\"\n--retry 5\ninsecure\nsilent = no\njobs = 8\nheader: X: y", "get",
+        ["--user-agent=me too", "--retry=5", "--insecure", "--header=X: y"]
+      ),
+      ("jobs = 8", "fetch", ["--jobs=8"]),
       ("location = false\ncompressed = off", "get", ["--no-location", "--no-compressed"]),
       ("no-location = false\nno-location", "get", ["--location", "--no-location"]),
       ("continue = false", "fetch", ["--no-continue"]),

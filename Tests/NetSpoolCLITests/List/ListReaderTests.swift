@@ -7,17 +7,7 @@ import Testing
 @Suite struct ListReaderTests {
   private func pulls(_ bytes: [UInt8]) throws -> [ListReader.Pull] {
     let scratch = try TestFolder()
-    let reader = try ListReader([.file(try scratch.write("l", bytes))])
-    return try all(reader)
-  }
-
-  private func all(_ reader: ListReader) throws -> [ListReader.Pull] {
-    var pulls: [ListReader.Pull] = []
-    while true {
-      let pull = try reader.next()
-      if pull == .end { return pulls }
-      pulls.append(pull)
-    }
+    return try ListReader([.file(try scratch.write("l", bytes))]).rest()
   }
 
   private func item(_ url: String, _ name: String? = nil, line: Int = 1) -> ListReader.Pull {
@@ -62,13 +52,8 @@ import Testing
   private func expectBroken(_ line: [UInt8], _ cause: BrokenLine.Cause) throws {
     let pulls = try pulls(Array("http://h/1\n".utf8) + line + Array("\nhttp://h/3\n".utf8))
     try #require(pulls.count == 3)
-    guard case .broken(let broken) = pulls[1] else {
-      Issue.record("not broken: \(pulls[1])")
-      return
-    }
-    #expect(broken.cause == cause)
-    #expect(broken.line == 2)
-    #expect(broken.description.contains(":2: "))
+    let broken = try #require(pulls[1].broken, "not broken: \(pulls[1])")
+    #expect(broken.cause == cause && broken.line == 2 && broken.description.contains(":2: "), "\(broken)")
     #expect(pulls[2] == item("http://h/3", line: 3))
   }
 
@@ -79,11 +64,7 @@ import Testing
       let comments = Array(repeating: comment + [0x0A], count: max(1, padding / 16_000)).joined()
       let pulls = try pulls(Array(comments) + Array("\(url)\nhttp://h/b".utf8))
       #expect(pulls.count == 2, "padding \(padding)")
-      guard case .item(let first) = pulls[0] else {
-        Issue.record("padding \(padding): \(pulls[0])")
-        continue
-      }
-      #expect(first.url == url)
+      #expect(pulls.first?.item?.url == url, "padding \(padding): \(pulls)")
     }
   }
 
@@ -115,9 +96,9 @@ import Testing
     let reader = try ListReader([.file(try scratch.write("l", lines.map { $0 + "\n" }.joined()))])
     var pulls = try (0..<taken).map { _ in try reader.next() }
     try meanwhile(scratch)
-    pulls += try all(reader)
+    pulls += try reader.rest()
     return (
-      pulls.compactMap { if case .item(let item) = $0 { item.url } else { nil } },
+      pulls.compactMap(\.item?.url),
       pulls.compactMap { if case .changed(let change) = $0 { change } else { nil } }
     )
   }
@@ -147,7 +128,7 @@ import Testing
     let reader = try ListReader([.file(try scratch.write("l", "http://h/1\nhttp://h:80"))])
     #expect(try reader.next() == item("http://h/1"))
     try scratch.write("l", "http://h/1\nhttp://h:8080/2\n")
-    #expect(try all(reader) == [.changed(ListChange(source: scratch["l"], line: 1, hasGrown: true))])
+    #expect(try reader.rest() == [.changed(ListChange(source: scratch["l"], line: 1, hasGrown: true))])
   }
 
   @Test func `reads sources in order and knows how far it is`() throws {
@@ -157,7 +138,7 @@ import Testing
     let reader = try ListReader(
       ListSource.sources(of: [one, "http://h/a", "http://h/b", two]))
     #expect(reader.fraction == 0)
-    let urls = try all(reader).map { if case .item(let item) = $0 { item.url } else { "?" } }
+    let urls = try reader.rest().map(\.item?.url)
     #expect(urls == ["http://h/1", "http://h/2", "http://h/a", "http://h/b", "http://h/3"])
     #expect(reader.fraction == 1)
   }

@@ -51,30 +51,18 @@ import Testing
       as [([UInt8], String)]
     {
       let folder = try TestFolder()
-      try Descriptor(opening: folder["list"], 0o101, mode: 0o600).write(
-        bytes + [0x0A] + Array("http://h/\n".utf8))
-      let reader = try ListReader([.file(folder["list"])])
-      guard case .broken(let line) = try reader.next() else {
-        Issue.record("not broken")
-        return
-      }
-      #expect(line.description.contains(name) && line.description.contains("netspool fetch -"))
-      #expect(try reader.next() == .end)
+      let list = try folder.write("list", bytes + [0x0A] + Array("http://h/\n".utf8))
+      let pulls = try ListReader([.file(list)]).rest()
+      let line = try #require(pulls.first?.broken, "\(name)").description
+      #expect(pulls.count == 1 && line.contains(name) && line.contains("netspool fetch -"), "\(pulls)")
     }
   }
 
   @Test func `captions and labels go into the results and into the tar`() throws {
     let bench = try ToolBench()
     bench.serve(0..<2)
-    let list = try bench.write(
-      "list",
-      [
-        "url,caption,width", "\(bench.origin.url("/0")),\"two", "lines\",640", "\(bench.origin.url("/1")),,",
-      ])
-    let end = try Tool.run([
-      "fetch", list, "--no-cache", "-o", bench["x.tar"], "--results", bench["r.jsonl"], "--quiet",
-    ])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.write("list", ["url,caption,width", "{u}/0,\"two", "lines\",640", "{u}/1,,"])
+    try bench.fetch("list --no-cache -o x.tar --results r.jsonl --quiet").expect(status: 0)
     for text in [try #require(bench.text("r.jsonl")), try #require(bench.text("x.tar"))] {
       #expect(text.contains("\"caption\":\"two\\nlines\",\"list_width\":\"640\""), "\(text)")
     }
@@ -85,10 +73,8 @@ import Testing
     let bench = try ToolBench()
     let names = ["d.o.t.s.jpg", "plain.jpg", "v1.2.jpg", "a%20b.jpg", "x.tar.jpg", ".dot.jpg"]
     for name in names { bench.origin.on("/\(name)", .bytes(Array(name.utf8), type: "image/jpeg")) }
-    let list = try bench.write(
-      "list", ["url,caption"] + names.map { "\(bench.origin.url("/\($0)")),of \($0)" })
-    let end = try Tool.run(["fetch", list, "--no-cache", "-o", bench["x.tar"], "--quiet"])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.write("list", ["url,caption"] + names.map { "{u}/\($0),of \($0)" })
+    try bench.fetch("list --no-cache -o x.tar --quiet").expect(status: 0)
     let script = """
       import sys, json, webdataset as wds
       for key, body, info in wds.WebDataset(sys.argv[1], shardshuffle=False, empty_check=False).to_tuple("__key__", "jpg", "json"):
@@ -98,22 +84,5 @@ import Testing
     let read = try Tool.run(["-c", script, bench["x.tar"]], program: python)
     let lines = Set(read.output.split(separator: "\n").map(String.init))
     #expect(lines == Set(names.map { "\($0) of \($0) False" }), "\(read.output) \(read.errors)")
-  }
-}
-
-extension ListReader {
-  /// All that a list says.
-  static func read(_ text: String) throws -> (items: [ListItem], broken: [BrokenLine]) {
-    let folder = try TestFolder()
-    let reader = try ListReader([.file(try folder.write("list", text))])
-    var (items, broken): ([ListItem], [BrokenLine]) = ([], [])
-    while true {
-      switch try reader.next() {
-      case .item(let item): items.append(item)
-      case .broken(let line): broken.append(line)
-      case .starved, .changed: continue
-      case .end: return (items, broken)
-      }
-    }
   }
 }

@@ -32,16 +32,15 @@ import Testing
     bench.serve(1..<4)
     bench.origin.on("/robots.txt", .text("User-agent: *\nDisallow: /2\n"))
     bench.origin.on("/noai", Answer.text("x").header("X-Robots-Tag", "noai, noimageai"))
-    let urls = ["/1", "/2", "/3", "/noai"].map { bench.origin.url($0) }
-    let words = ["--no-cache", "--progress", "never", "-o", bench["out"], "--results", bench["r"]]
-    let end = try Tool.run(["fetch", "--robots"] + words + urls)
+    let line = "--no-cache -o out --results r {u}/1 {u}/2 {u}/3 {u}/noai"
+    let end = try bench.fetch("--robots \(line)")
     #expect(end.exit == .status(1) && bench.wrong([1, 3]).isEmpty, "\(end.errors)")
     let records = try bench.results("r")
-    #expect(records.filter { $0.end.error == "robots" }.map(\.url).sorted() == [urls[1], urls[3]].sorted())
+    let refused = ["/2", "/noai"].map { bench.origin.url($0) }
+    #expect(records.filter { $0.end.error == "robots" }.map(\.url).sorted() == refused)
     #expect(bench.read("out/2") == nil && bench.read("out/noai") == nil)
     #expect(bench.origin.hits("/robots.txt") == 1 && bench.origin.hits("/2") == 0)
-    let all = try Tool.run(["fetch"] + words + urls)
-    #expect(all.exit == .status(0), "\(all.errors)")
+    try bench.fetch(line).expect(status: 0)
   }
 
   @Test func `where a redirect leads is asked for first, and gets no secrets of another origin`() throws {
@@ -50,10 +49,9 @@ import Testing
     other.on("/open", .text("open"))
     for path in ["/open", "/closed"] { bench.origin.on(path, .redirect(to: other.url(path))) }
     bench.origin.on("/loop", .redirect(to: "/loop"))
-    let words = ["--robots", "--no-cache", "-q", "-o", bench["out"], "--results", bench["r"], "--retry", "0"]
-    let fields = ["-H", "Authorization: Bearer t", "-H", "X-Open: 1", "-b", "s=1"]
-    let urls = ["/open", "/closed", "/loop"].map { bench.origin.url($0) }
-    let end = try Tool.run(["fetch"] + words + fields + urls)
+    let words = bench.words("fetch --robots --no-cache -q -o out --results r --retry 0 -H X-Open:1 -b s=1")
+    let urls = bench.words("{u}/open {u}/closed {u}/loop")
+    let end = try Tool.run(words + ["-H", "Authorization: Bearer t"] + urls, in: bench[""])
     #expect(end.exit == .status(1) && bench.text("out/open") == "open", "\(end.errors)")
     let records = try bench.results("r")
     #expect(Set(records.compactMap(\.end.error)) == ["robots", "tooManyRedirects"], "\(records)")
@@ -74,7 +72,7 @@ import Testing
     let bench = try ToolBench()
     bench.serve(1..<2)
     bench.origin.on("/robots.txt", .status(status))
-    let end = try Tool.run(["fetch", "--robots", "--no-cache", "--retry", "0", "-q", bench.origin.url("/1")])
+    let end = try bench.fetch("--robots --no-cache --retry 0 {u}/1")
     #expect(end.exit == .status(exit) && bench.origin.hits("/1") == hits, "\(end.errors)")
   }
 }

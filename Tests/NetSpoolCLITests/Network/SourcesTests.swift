@@ -7,6 +7,7 @@ import Testing
 /// Mirrors, and the rate of one host.
 @Suite(.ownThreads) struct SourcesTests {
   private let bench: ToolBench
+  private let digest = ToolBench.digestOfHello
 
   init() throws { bench = try ToolBench() }
 
@@ -31,38 +32,30 @@ import Testing
     bench.origin.on("/503", .status(503))
     bench.origin.on("/other", .text("something else"))
     let refused = "http://127.0.0.1:1/x"
-    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
-    let paths = ["/404", "/503", "/other", "/0"].map { bench.origin.url($0) }
-    let list = try bench.write(
+    try bench.write(
       "list",
       [
-        "\(refused)\tout=a\tsha256=\(digest)\t" + paths.joined(separator: "\t"),
-        "\(bench.origin.url("/gone"))\tb\tmirror=\(bench.origin.url("/404"))",
+        "\(refused)\tout=a\tsha256=\(digest)\t{u}/404\t{u}/503\t{u}/other\t{u}/0",
+        "{u}/gone\tb\tmirror={u}/404",
       ])
-    let end = try Tool.run([
-      "fetch", list, "-o", bench["out"], "--progress", "never", "--results", bench["r"], "--failed",
-      bench["f"], "--no-cache",
-    ])
-    #expect(end.exit == .status(1), "\(end.errors)")
+    try bench.fetch("list -o out --results r --failed f --no-cache").expect(status: 1)
     #expect(bench.text("out/a") == "hello")
     let results = try bench.results("r")
     let done = try #require(results.first { $0.end.ending == .done })
-    #expect(done.url == refused && done.end.finalURL == paths[3] && done.end.attempts == 5)
+    #expect(done.url == refused && done.end.finalURL == bench.origin.url("/0") && done.end.attempts == 5)
     #expect(results.count == 2 && bench.origin.hits("/503") == 1)
     #expect(bench.text("f") == "\(bench.origin.url("/gone"))\tb\tmirror=\(bench.origin.url("/404"))\n")
   }
 
-  @Test(arguments: [[], ["--no-cache"]])
-  func `a digest is looked at also where no file is written`(more: [String]) throws {
+  @Test(arguments: [true, false])
+  func `a digest is looked at also where no file is written`(isCached: Bool) throws {
     bench.origin.on("/0", Answer.text("hello").header("Cache-Control", "max-age=3600"))
     bench.origin.on("/other", Answer.text("something else").header("Cache-Control", "max-age=3600"))
-    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
     let (right, wrong) = (bench.origin.url("/0"), bench.origin.url("/other"))
     func fetch(_ line: String) throws -> (status: Tool.Exit?, record: ResultRecord?) {
-      let list = try bench.write("list", ["\(line)"])
-      let words = ["fetch", list, "--progress", "never", "--results", bench["r"]]
-      let places = more.isEmpty ? ["--cache", bench["cache"]] : more
-      return (try Tool.run(words + places).exit, try bench.results("r").first)
+      try bench.write("list", [line])
+      let place = isCached ? "--cache \(bench["cache"])" : "--no-cache"
+      return (try bench.fetch("list --results r \(place)").exit, try bench.results("r").first)
     }
     let good = try fetch("\(right)\tsha256=\(digest)")
     #expect(good.status == .status(0) && good.record?.end.sha256 == digest)
@@ -79,21 +72,19 @@ import Testing
 
   @Test func `what has the wrong digest for a file is asked for again by the next run`() throws {
     bench.origin.on("/0", Answer.text("something else").header("Cache-Control", "max-age=3600"))
-    let digest = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
-    let list = try bench.write("list", ["\(bench.origin.url("/0"))\tsha256=\(digest)"])
-    let words = ["fetch", list, "-o", bench["out"], "--cache", bench["cache"], "--progress", "never"]
-    #expect(try Tool.run(words).exit == .status(1))
+    try bench.write("list", ["{u}/0\tsha256=\(digest)"])
+    let line = "list -o out --cache \(bench["cache"])"
+    try bench.fetch(line).expect(status: 1)
     bench.origin.on("/0", .text("hello"))
-    #expect(try Tool.run(words).exit == .status(0))
+    try bench.fetch(line).expect(status: 0)
     #expect(bench.text("out/0") == "hello")
   }
 
   @Test func `what failed for now is asked again when all have failed`() throws {
     bench.serve(0..<1)
     bench.origin.enqueue(.status(503), for: "/0")
-    let list = try bench.write("list", ["\(bench.origin.url("/0"))\t\(bench.origin.url("/404"))"])
-    let end = try Tool.run(["fetch", list, "-o", bench["out"], "--progress", "never", "--no-cache"])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.write("list", ["{u}/0\t{u}/404"])
+    try bench.fetch("list -o out --no-cache").expect(status: 0)
     #expect(bench.wrong(0..<1).isEmpty && bench.origin.hits("/0") == 2)
   }
 

@@ -7,10 +7,10 @@ import Testing
 
 /// `netspool post --freeze`: what was accepted is sent, whatever becomes of the process.
 @Suite(.ownThreads) struct ToolFreezeTests {
-  private let bench: FrozenBench
+  private let bench: ToolBench
 
   init() throws {
-    bench = try FrozenBench()
+    bench = try ToolBench()
     bench.origin.on("/", .text("taken\n"))
   }
 
@@ -22,8 +22,7 @@ import Testing
   }
 
   @Test func `the ticket comes first and then the answer`() throws {
-    let end = try Tool.run(bench.post("/", []))
-    #expect(end.exit == .status(0))
+    let end = try Tool.run(bench.post()).expect(status: 0)
     let key = try key(end.output)
     #expect(end.output == "frozen #1, idempotency key \(key)\ntaken\n")
     #expect(end.errors.isEmpty)
@@ -32,19 +31,19 @@ import Testing
   }
 
   @Test func `the ticket is one object when told so`() throws {
-    let output = bench.bench["answer"]
+    let output = bench["answer"]
     let end = try Tool.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
     #expect(end.exit == .status(0))
     let url = bench.origin.url("/")
     #expect(
       end.output
         == #"{"id":1,"idempotencyKey":"k","isDuplicate":false,"method":"POST","url":"\#(url)"}"# + "\n")
-    #expect(bench.bench.text("answer") == "taken\n")
+    #expect(bench.text("answer") == "taken\n")
   }
 
   @Test func `waits for a dead origin and says so`() throws {
     bench.origin.stop()
-    let tool = try Tool(bench.post("/", []))
+    let tool = try Tool(bench.post())
     #expect(tool.output.wait(for: "frozen #1"))
     #expect(tool.errors.wait(for: "netspool: #1 waits: cannot connect\n"))
     try bench.origin.start()
@@ -56,27 +55,24 @@ import Testing
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
   func `a signal leaves it frozen and the command it prints sends it`(signal: Int32, status: Int32) throws {
     bench.origin.stop()
-    let tool = try Tool(bench.post("/", []))
+    let tool = try Tool(bench.post())
     #expect(tool.output.wait(for: "frozen #1"))
     tool.signal(signal)
     #expect(tool.wait() == .status(status))
     let key = try key(tool.output.text)
-    let line = tool.errors.text.split(separator: "\n").last.map(String.init) ?? ""
+    let line = tool.errors.text.split(separator: "\n").last ?? ""
     #expect(line.hasPrefix("netspool: #1 stays frozen; to send it: netspool frozen thaw --frozen-store "))
-    let command = try #require(line.components(after: "to send it: "))
     try bench.origin.start()
-    let again = try Tool(
-      ["-c", command], program: "/bin/sh", environment: ["PATH=\(Tool.folder):/usr/bin:/bin"])
-    #expect(again.wait() == .status(0))
-    #expect(again.output.text == "sent #1 POST \(bench.origin.url("/")): 200, 1 attempt\n")
-    #expect(again.errors.text == "netspool: 1 sent\n")
+    let again = try tool.runCommand(after: "to send it: ").expect(status: 0)
+    #expect(again.output == "sent #1 POST \(bench.origin.url("/")): 200, 1 attempt\n")
+    #expect(again.errors == "netspool: 1 sent\n")
     #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"\(key)\""])
-    #expect(bench.origin.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["a=b"])
+    #expect(bench.origin.requests.map(\.text) == ["a=b"])
   }
 
   @Test func `a killed process loses nothing`() throws {
     bench.origin.hold("/")
-    let tool = try Tool(bench.post("/", []))
+    let tool = try Tool(bench.post())
     #expect(bench.origin.blockForWaiting("/", 1))
     #expect(tool.output.wait(for: "frozen #1"))
     tool.signal(SIGKILL)
@@ -84,22 +80,19 @@ import Testing
     bench.origin.releaseAll()
     let waiting = try bench.waiting()
     #expect(waiting.count == 1 && waiting[0].contains(#""attempts":1"#))
-    #expect(try bench.frozen(["thaw"]).exit == .status(0))
+    #expect(try bench.frozen("thaw").exit == .status(0))
     #expect(Set(bench.origin.requests.map { $0.header("Idempotency-Key") }).count == 1)
     #expect(try bench.waiting().isEmpty)
   }
 
   @Test func `a refusal makes a dead letter that can be revived`() throws {
     bench.origin.on("/", .text("no such thing\n", status: 422))
-    let end = try Tool.run(bench.post("/", []))
-    #expect(end.exit == .status(1))
+    let end = try Tool.run(bench.post()).expect(status: 1, saying: "the server has refused it: status 422")
     #expect(end.output.hasSuffix("\nno such thing\n"))
-    #expect(end.errors.contains("the server has refused it: status 422"))
     #expect(end.errors.contains("netspool frozen revive 1 --frozen-store "))
     bench.origin.on("/", .text("taken\n"))
-    #expect(try bench.frozen(["revive", "1"]).output == "revived #1\n")
-    let thawed = try bench.frozen(["thaw", "--json"])
-    #expect(thawed.exit == .status(0))
+    #expect(try bench.frozen("revive 1").output == "revived #1\n")
+    let thawed = try bench.frozen("thaw --json").expect(status: 0)
     #expect(thawed.output.hasPrefix(#"{"id":1,"state":"sent","status":200,"#))
   }
 
@@ -108,8 +101,7 @@ import Testing
     try bench.leave("/1")
     try bench.leave("/2")
     #expect(bench.origin.requestCount == 0)
-    let end = try Tool.run(bench.post("/3", []))
-    #expect(end.exit == .status(0))
+    let end = try Tool.run(bench.post("/3")).expect(status: 0)
     #expect(bench.origin.requests.map(\.path) == ["/1", "/2", "/3"])
     #expect(end.errors.contains("netspool: sent #1 POST \(bench.origin.url("/1")): 200, 1 attempt\n"))
   }
@@ -137,13 +129,12 @@ import Testing
 
   @Test func `another process that has the store is named`() throws {
     bench.origin.stop()
-    let first = try Tool(bench.post("/", []))
+    let first = try Tool(bench.post())
     #expect(first.output.wait(for: "frozen #1"))
-    for words in [bench.post("/", []), ["frozen", "list"] + bench.store] {
-      let end = try Tool.run(words)
-      #expect(end.exit == .status(74))
+    for words in [bench.post(), ["frozen", "list"] + bench.store] {
+      let end = try Tool.run(words).expect(status: 74)
       #expect(
-        end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench.bench["frozen"]): process "))
+        end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench["frozen"]): process "))
       #expect(end.errors.hasSuffix(" (netspool) has it\n"))
       #expect(end.output.isEmpty)
     }
@@ -152,26 +143,18 @@ import Testing
   }
 
   @Test func `a store that cannot be used is a local error`() throws {
-    _ = try bench.bench.write("frozen", ["not a directory"])
-    let end = try Tool.run(bench.post("/", []))
-    #expect(end.exit == .status(74))
-    #expect(end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench.bench["frozen"]): "))
+    _ = try bench.write("frozen", ["not a directory"])
+    let end = try Tool.run(bench.post()).expect(status: 74)
+    #expect(end.errors.hasPrefix("netspool: cannot use the frozen store in \(bench["frozen"]): "))
     #expect(bench.origin.requestCount == 0)
   }
 
   @Test func `the default store is the user's`() throws {
     let words = ["post", bench.origin.url("/"), "--json", "{}", "--freeze", "--detach"]
-    let state = bench.bench["state"]
+    let state = bench["state"]
     #expect(try Tool.run(words, environment: ["XDG_STATE_HOME=\(state)"]).exit == .status(0))
     #expect(FileFacts(path: "\(state)/netspool/tool/data.mdb")?.isPlainFile == true)
     let listed = try Tool.run(["frozen", "list"], environment: ["XDG_STATE_HOME=\(state)"])
     #expect(listed.output.contains(bench.origin.url("/")))
-  }
-}
-
-extension String {
-  fileprivate func components(after mark: String) -> String? {
-    guard let place = indices.first(where: { self[$0...].hasPrefix(mark) }) else { return nil }
-    return String(self[place...].dropFirst(mark.count))
   }
 }

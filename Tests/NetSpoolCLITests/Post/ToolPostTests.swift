@@ -14,28 +14,22 @@ import Testing
     bench.origin.on("/", .text("taken\n"))
   }
 
-  private func post(_ arguments: [String], input: String = "") throws -> Tool.End {
-    try Tool.run(["post", bench.origin.url("/")] + arguments, input: input)
-  }
-
   private var sent: RecordedRequest? { bench.origin.requests.last }
-  private var body: String { String(decoding: sent?.body ?? [], as: UTF8.self) }
+  private var body: String? { sent?.text }
 
   @Test func `a file is sent as it stands`() throws {
-    let path = try bench.write("note.txt", ["first"])
-    #expect(try post(["--file", path, "--header", "Content-Type: text/plain"]).exit == .status(0))
+    try bench.write("note.txt", ["first"])
+    try bench.run("post {u}/ --file note.txt --header Content-Type:text/plain").expect(status: 0)
     #expect(body == "first\n" && sent?.header("Content-Type") == "text/plain")
-    #expect(try post(["--file", "-"], input: "from a pipe").exit == .status(0))
+    try bench.run("post {u}/ --file -", input: "from a pipe").expect(status: 0)
     #expect(body == "from a pipe" && sent?.header("Content-Type") == "application/octet-stream")
   }
 
-  @Test(arguments: [["--file"], ["--form", "k=@"]])
-  func `a file that is not there is a local error`(words: [String]) throws {
+  @Test(arguments: ["--file ", "--form k=@"])
+  func `a file that is not there is a local error`(words: String) throws {
     let path = bench["nothing"]
-    let arguments = words.count == 1 ? words + [path] : [words[0], words[1] + path]
-    for more in [[], ["--freeze", "--frozen-store", bench["frozen"]]] {
-      let end = try post(arguments + more)
-      #expect(end.exit == .status(74))
+    for more in ["", "--freeze --frozen-store \(bench["frozen"])"] {
+      let end = try bench.run("post {u}/ \(words)\(path) \(more)").expect(status: 74)
       #expect(end.errors == "netspool: cannot open \(path): No such file or directory\n")
       #expect(end.output.isEmpty && bench.origin.requestCount == 0)
     }
@@ -56,16 +50,14 @@ import Testing
 
   @Test func `a refusal is one line and status 1`() throws {
     bench.origin.on("/", .text("no such thing", status: 422))
-    let end = try post(["--json", "{}"])
-    #expect(end.exit == .status(1))
+    let end = try bench.run("post {u}/ --json {}").expect(status: 1)
     #expect(end.output == "no such thing")
     #expect(end.errors.contains("422") && end.errors.split(separator: "\n").count == 1)
   }
 
   @Test func `the curl command sends the same and nothing is sent for it`() throws {
-    for more in [[], ["--freeze", "--frozen-store", bench["frozen"]]] {
-      let end = try post(["--data", "a=b", "--curl"] + more)
-      #expect(end.exit == .status(0))
+    for more in ["", "--freeze --frozen-store \(bench["frozen"])"] {
+      let end = try bench.run("post {u}/ --data a=b --curl \(more)").expect(status: 0)
       #expect(end.output.hasPrefix("curl ") && end.output.contains("a=b"))
     }
     #expect(bench.origin.requestCount == 0)
@@ -74,7 +66,7 @@ import Testing
 
   @Test func `a key makes a post repeatable`() throws {
     bench.origin.enqueue(.status(503), .text("taken\n"), for: "/")
-    #expect(try post(["--data", "a=b", "--idempotency-key", "k1", "--retry", "3"]).exit == .status(0))
+    try bench.run("post {u}/ --data a=b --idempotency-key k1 --retry 3").expect(status: 0)
     #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"k1\"", "\"k1\""])
   }
 

@@ -8,8 +8,10 @@ import Testing
   @Test func `a record reads back as written`() {
     var outcome = FetchOutcome.status(503)
     outcome.reason = "quote \" backslash \\ tab \t line \n nul \u{0} del \u{7F} ü 🎉"
-    outcome.attempts = 3
+    (outcome.attempts, outcome.bytes) = (3, 1 << 40)
     outcome.timings?.total = 950
+    (outcome.sha256, outcome.etag) = ("ab", "\"e\"")
+    outcome.picture = .init(width: 3, height: 4, format: "webp", sourceBytes: 5, transform: "3 contain webp")
     let item = FetchItem(id: 0, url: "http://h/\"\\", output: "d/ü.png")
     var record = ResultRecord(item, outcome)!
     var json = JSONText()

@@ -13,19 +13,14 @@ final class GateFetcher: Fetcher {
   var sentMax = Int.max
   private(set) var started: [FetchItem] = []
   private(set) var startCount = 0
-  private(set) var waitingPeak = 0
-  private(set) var cancelAllCount = 0
   var keepsHistory = true
   private var waiting: [(item: FetchItem, completion: @Sendable (FetchOutcome) -> Void)] = []
-
-  var waitingCount: Int { waiting.count }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
     startCount += 1
     if keepsHistory { started.append(item) }
     if isOpen { return completion(answer(item)) }
     waiting.append((item, completion))
-    waitingPeak = max(waitingPeak, waiting.count)
   }
 
   /// Answers the oldest ones.
@@ -37,10 +32,7 @@ final class GateFetcher: Fetcher {
 
   func cancelWaiting() { cancel(keeping: sentMax) }
 
-  func cancelAll() {
-    cancelAllCount += 1
-    cancel(keeping: 0)
-  }
+  func cancelAll() { cancel(keeping: 0) }
 
   func close() -> IOFailure? { nil }
 

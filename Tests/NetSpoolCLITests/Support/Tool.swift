@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Synchronization
+import Testing
 
 @testable import NetSpoolCLI
 @testable import TestSupport
@@ -12,7 +13,21 @@ final class Tool: Sendable {
 
   typealias Exit = ChildProcess.Exit
   /// What is left of a tool that has run.
-  typealias End = (exit: Exit?, output: String, errors: String)
+  struct End {
+    let exit: Exit?
+    let output: String
+    let errors: String
+
+    /// Expects this exit status, and a text on standard error; all that was printed is in the failure.
+    @discardableResult
+    func expect(
+      status: Int32, saying text: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) -> End {
+      #expect(exit == .status(status), "\(self)", sourceLocation: sourceLocation)
+      if let text { #expect(errors.contains(text), "\(self)", sourceLocation: sourceLocation) }
+      return self
+    }
+  }
 
   let output = Catcher()
   let errors = Catcher()
@@ -42,7 +57,7 @@ final class Tool: Sendable {
       !environment.contains { $0.hasPrefix("\(name)=") }
     }
     let environment = environment + places.map { "\($0)=\(home.path)/\($0)" }
-    identifier = try start(words, environment, [inputRead, given ?? outputWrite, errorsWrite])
+    identifier = try startProgram(words, environment, [inputRead, given ?? outputWrite, errorsWrite])
     for end in [inputRead, outputWrite, errorsWrite] { close(end) }
     output.catchAll(from: outputRead)
     errors.catchAll(from: errorsRead)
@@ -57,9 +72,9 @@ final class Tool: Sendable {
   static func run(
     _ arguments: [String], program: String? = nil, in folder: String? = nil, input: String = "",
     environment: [String] = []
-  ) throws -> (exit: Exit?, output: String, errors: String) {
+  ) throws -> End {
     let tool = try Tool(arguments, program: program, in: folder, input: input, environment: environment)
-    return (tool.wait(), tool.output.text, tool.errors.text)
+    return End(exit: tool.wait(), output: tool.output.text, errors: tool.errors.text)
   }
 
   /// How it ended, with everything it printed caught; nil when it goes on for too long.
@@ -67,6 +82,15 @@ final class Tool: Sendable {
     guard fate.ended.wait(timeout: .now() + Self.patience) == .success else { return nil }
     guard output.waitForEnd(), errors.waitForEnd() else { return nil }
     return fate.exit.withLock { $0 }
+  }
+
+  /// Runs the command that it printed behind a mark, as a user would paste it.
+  func runCommand(after mark: String) throws -> End {
+    let text = errors.text
+    let start = try #require(text.firstRange(of: mark), "\(text)").upperBound
+    return try Self.run(
+      ["-c", String(text[start...].prefix { $0 != "\n" })], program: "/bin/sh",
+      environment: ["PATH=\(Self.folder):/usr/bin:/bin"])
   }
 
   var isOver: Bool { fate.exit.withLock { $0 != nil } }
@@ -111,18 +135,12 @@ final class Catcher: Sendable {
   var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
   /// False when it ends, or too much time passes, without the text.
-  func wait(for wanted: String) -> Bool {
-    let deadline = DispatchTime.now() + Tool.patience
-    while !text.contains(wanted) {
-      if state.withLock({ $0.isOver }) { return text.contains(wanted) }
-      guard news.wait(timeout: deadline) == .success else { return false }
-    }
-    return true
-  }
+  func wait(for wanted: String) -> Bool { waitForEnd(or: wanted) && text.contains(wanted) }
 
-  func waitForEnd() -> Bool {
+  /// False when too much time passes before it ends, or has this text.
+  func waitForEnd(or wanted: String? = nil) -> Bool {
     let deadline = DispatchTime.now() + Tool.patience
-    while !state.withLock({ $0.isOver }) {
+    while !state.withLock({ $0.isOver }), wanted.map({ !text.contains($0) }) ?? true {
       guard news.wait(timeout: deadline) == .success else { return false }
     }
     return true
@@ -141,31 +159,4 @@ final class Catcher: Sendable {
       news.signal()
     }
   }
-}
-
-/// Starts a program with these descriptors as 0, 1 and 2, default signals and no blocked ones.
-private func start(_ words: [String], _ environment: [String], _ descriptors: [Int32]) throws -> pid_t {
-  var actions = unsafe posix_spawn_file_actions_t()
-  unsafe posix_spawn_file_actions_init(&actions)
-  defer { unsafe _ = posix_spawn_file_actions_destroy(&actions) }
-  for (number, descriptor) in descriptors.enumerated() {
-    unsafe posix_spawn_file_actions_adddup2(&actions, descriptor, Int32(number))
-  }
-  var attributes = posix_spawnattr_t()
-  unsafe posix_spawnattr_init(&attributes)
-  defer { unsafe _ = posix_spawnattr_destroy(&attributes) }
-  var (none, all) = (sigset_t(), sigset_t())
-  unsafe sigemptyset(&none)
-  unsafe sigfillset(&all)
-  unsafe posix_spawnattr_setsigmask(&attributes, &none)
-  unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-  unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-  var child: pid_t = 0
-  let failure = unsafe withCStrings(words) { argv in
-    unsafe withCStrings(environment + inheritedEnvironment(besides: environment)) { envp in
-      unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp)
-    }
-  }
-  guard failure == 0 else { throw IOFailure(action: "start", path: words[0], code: failure) }
-  return child
 }

@@ -14,6 +14,9 @@ final class ToolBench: Sendable {
     scratch = try TestFolder()
   }
 
+  /// The SHA-256 of the five bytes "hello".
+  static let digestOfHello = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
   /// A path in the test's folder.
   subscript(_ name: String) -> String { scratch[name] }
 
@@ -24,13 +27,43 @@ final class ToolBench: Sendable {
     for number in numbers { origin.on("/\(number)", .bytes(Self.body(number))) }
   }
 
+  /// Writes lines in which `{u}` is the origin.
   @discardableResult
   func write(_ name: String, _ lines: [String]) throws -> String {
-    try scratch.write(name, lines.map { $0 + "\n" }.joined())
+    try scratch.write(name, filled(lines.map { $0 + "\n" }.joined()))
   }
 
+  @discardableResult
   func writeList(_ numbers: some Sequence<Int>, _ name: String = "list") throws -> String {
     try write(name, numbers.map { origin.url("/\($0)") })
+  }
+
+  /// Runs a command line to its end, in the test's folder.
+  func run(_ line: String, input: String = "", environment: [String] = []) throws -> Tool.End {
+    try Tool.run(words(line), in: self[""], input: input, environment: environment)
+  }
+
+  /// The same of `netspool fetch`, without progress.
+  func fetch(_ line: String, input: String = "", environment: [String] = []) throws -> Tool.End {
+    try run("fetch --progress never \(line)", input: input, environment: environment)
+  }
+
+  /// Runs a command line as a shell does, after another command and with its redirections.
+  func shell(_ line: String, after command: String = "", _ redirections: String = "") throws -> Tool.End {
+    let script = "\(command) exec \"$0\" \"$@\" \(redirections)"
+    return try Tool.run(["-c", script, Tool.path()] + words(line), program: "/bin/sh", in: self[""])
+  }
+
+  /// Starts a command line, in the test's folder.
+  func start(_ line: String) throws -> Tool { try Tool(words(line), in: self[""]) }
+
+  func words(_ line: String) -> [String] { filled(line).split(separator: " ").map(String.init) }
+
+  /// A text in which `{u}` is the origin, and `{h}` its host and port.
+  private func filled(_ text: String) -> String {
+    // Some lists have 20,000 lines without.
+    guard text.utf8.contains(UInt8(ascii: "{")) else { return text }
+    return text.replacing("{u}", with: origin.url("")).replacing("{h}", with: "127.0.0.1:\(origin.port)")
   }
 
   /// Nil when there is none.
@@ -53,6 +86,14 @@ final class ToolBench: Sendable {
       case .end: return records
       }
     }
+  }
+}
+
+extension TestFiles {
+  /// The kind of a file and its permissions, of a link its own; 0 when there is none.
+  static func mode(_ path: String) -> mode_t {
+    var raw = stat()
+    return unsafe lstat(path, &raw) == 0 ? raw.st_mode : 0
   }
 }
 

@@ -85,6 +85,10 @@ import Testing
         && ShardLimit.items(1).isFull(items: 1, bytes: 0))
   }
 
+  private func output(limit: ShardLimit? = nil, _ ledger: Ledger? = nil) throws -> ShardedOutput {
+    try ShardedOutput(scratch["x.tar"], limit: limit, ledger ?? Ledger(directory: scratch.path))
+  }
+
   /// An item as the job has it when its body has landed.
   private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome.Place {
     let item = FetchItem(id: 0, url: "http://h/\(name)", output: name)
@@ -97,7 +101,7 @@ import Testing
   }
 
   @Test func `GNU tar and Python read what is written`() throws {
-    let output = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+    let output = try output()
     for name in Self.names.filter({ $0.split(separator: "/").allSatisfy { $0.utf8.count < 250 } }) {
       _ = try add(name, Array("body of \(name)".utf8), to: output)
     }
@@ -118,12 +122,8 @@ import Testing
   }
 
   @Test func `a tar that was cut anywhere goes on behind its last whole item`() throws {
-    func output() throws -> (ShardedOutput, Ledger) {
-      let ledger = Ledger(directory: scratch.path)
-      return (try ShardedOutput(scratch["x.tar"], limit: .items(9), ledger), ledger)
-    }
     let part = scratch["x-000000.tar.netspool-part"]
-    let (first, _) = try output()
+    let first = try output(limit: .items(9))
     var ends = [0]
     for name in ["a.txt", String(repeating: "b", count: 150) + ".txt", "c.txt"] {
       _ = try add(name, Array(repeating: 7, count: 700), to: first)
@@ -133,7 +133,8 @@ import Testing
     let whole = try TestFiles.read(part)
     for length in stride(from: 1_000, through: whole.count, by: 97) {
       try Descriptor(opening: part, O_WRONLY | O_TRUNC).write(Array(whole[..<length]))
-      let (again, ledger) = try output()
+      let ledger = Ledger(directory: scratch.path)
+      let again = try output(limit: .items(9), ledger)
       let end = ends.last { $0 <= length } ?? 0
       #expect(FileFacts(path: part)?.size == end)
       let isHeld = try ledger.value(Fingerprint(.done, "http://h/a.txt", "a")) != nil
@@ -148,9 +149,7 @@ import Testing
       ("x.tar.netspool-part", String(repeating: "no tar ", count: 500)),
     ] {
       try scratch.write(name, text)
-      #expect(throws: Mistake.self) {
-        try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
-      }
+      #expect(throws: Mistake.self) { try output() }
       #expect(try TestFiles.read(scratch[name]) == Array(text.utf8))
       unsafe _ = unlink(scratch[name])
     }
@@ -160,7 +159,7 @@ import Testing
     try scratch.write("theirs.txt", "theirs")
     _ = try run(["/usr/bin/env", "tar", "-cf", "x.tar", "theirs.txt"])
     for name in ["a.txt", "b.txt"] {
-      let output = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
+      let output = try output()
       _ = try add(name, [65], to: output)
       try output.finish()
       output.close()
@@ -169,10 +168,8 @@ import Testing
   }
 
   @Test func `two jobs never write one tar`() throws {
-    let first = try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
-    #expect(throws: Mistake.self) {
-      try ShardedOutput(scratch["x.tar"], limit: nil, Ledger(directory: scratch.path))
-    }
+    let first = try output()
+    #expect(throws: Mistake.self) { try output() }
     first.close()
   }
 }

@@ -11,10 +11,6 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ arguments: [String]) throws -> Tool.End {
-    try Tool.run(["fetch", "--progress", "never", "--no-cache"] + arguments)
-  }
-
   /// The bodies of all members but the JSON ones.
   private func members(_ tars: [String]) throws -> [(name: String, body: [UInt8])] {
     var members: [(String, [UInt8])] = []
@@ -45,13 +41,8 @@ import Testing
     bench.serve(0..<30)
     bench.origin.on("/a%20b.jpg", .bytes([1, 2, 3], type: "image/jpeg").header("ETag", "\"e\""))
     bench.origin.on("/empty", .status(200))
-    let list = try bench.write(
-      "list",
-      (0..<31).map { bench.origin.url("/\($0)") } + [
-        bench.origin.url("/a%20b.jpg"), bench.origin.url("/empty"),
-      ])
-    let end = try fetch([list, "-o", bench["out/x.tar"], "--results", bench["r"], "--checksum"])
-    #expect(end.exit == .status(1), "\(end.errors)")
+    try bench.write("list", (0..<31).map { "{u}/\($0)" } + ["{u}/a%20b.jpg", "{u}/empty"])
+    try bench.fetch("list -o out/x.tar --results r --checksum --no-cache").expect(status: 1)
     #expect(try tars == ["out/x.tar"] && wrong(0..<30, ["out/x.tar"]).isEmpty)
     let members = try members(["out/x.tar"])
     #expect(members.count == 32 && members.contains { $0.name == "a b.jpg" && $0.body == [1, 2, 3] })
@@ -67,57 +58,45 @@ import Testing
 
   @Test func `the same command again fetches what is missing`() throws {
     bench.serve(0..<10)
-    let arguments = [try bench.writeList(0..<12), "-o", bench["out/x.tar"]]
-    #expect(try fetch(arguments).exit == .status(1))
+    try bench.writeList(0..<12)
+    let line = "list -o out/x.tar --no-cache"
+    try bench.fetch(line).expect(status: 1)
     bench.serve(10..<12)
-    let end = try fetch(arguments)
-    #expect(end.exit == .status(0) && end.errors.contains("10 done before"), "\(end.errors)")
+    try bench.fetch(line).expect(status: 0, saying: "10 done before")
     #expect(try wrong(0..<12, ["out/x.tar"]).isEmpty && bench.origin.requestCount == 14)
-    #expect(try fetch(arguments).exit == .status(0) && bench.origin.requestCount == 14)
+    #expect(try bench.fetch(line).exit == .status(0) && bench.origin.requestCount == 14)
     // Another list whose name is taken there.
     bench.origin.on("/other/3", .bytes([3]))
-    #expect(try fetch([bench.origin.url("/other/3"), "-o", bench["out/x.tar"]]).exit == .status(0))
+    try bench.fetch("{u}/other/3 -o out/x.tar --no-cache").expect(status: 0)
     #expect(try members(["out/x.tar"]).contains { $0.name == "3-1.bin" && $0.body == [3] })
   }
 
   @Test func `parts have as many items or bytes as they may`() throws {
     bench.serve(0..<25)
-    let list = try bench.writeList(0..<25)
-    #expect(try fetch([list, "-o", bench["out/x.tar"], "--shard-size", "10"]).exit == .status(0))
+    try bench.writeList(0..<25)
+    try bench.fetch("list -o out/x.tar --shard-size 10 --no-cache").expect(status: 0)
     #expect(try tars == ["out/x-000000.tar", "out/x-000001.tar", "out/x-000002.tar"])
     #expect(try tars.map { try members([$0]).count } == [10, 10, 5])
     #expect(try wrong(0..<25, tars).isEmpty)
-    #expect(try fetch([list, "-o", bench["out/y.tar"], "--shard-size", "16k"]).exit == .status(0))
+    try bench.fetch("list -o out/y.tar --shard-size 16k --no-cache").expect(status: 0)
     let parts = try tars.filter { $0.contains("/y-") }
     #expect(
       parts.count > 2 && parts.allSatisfy { FileFacts(path: bench[$0])?.size ?? 0 <= (16 << 10) + 1_024 })
     #expect(try wrong(0..<25, parts).isEmpty)
   }
 
-  @Test func `wrong command lines are usage errors`() throws {
-    for arguments in [
-      ["-o", bench["x.tar.gz"]], ["--shard-size", "5"], ["-o", bench["out"], "--shard-size", "5"],
-      ["-o", bench["x.tar"], "--newer"], ["-o", bench["x.tar"], "--skip-existing"],
-    ] { #expect(try fetch([bench.origin.url("/0")] + arguments).exit == .status(64), "\(arguments)") }
-    #expect(bench.origin.requestCount == 0)
-  }
-
   @Test(.notSanitized(.filesAreTooLong))
   func `a tar that cannot grow ends the job with one sentence, and nothing is lost`() throws {
     bench.serve(0..<60)
-    let words = [
-      "fetch", try bench.writeList(0..<60), "-o", bench["out/x.tar"], "--no-cache", "-q", "--jobs", "4",
-    ]
-    let limited = try Tool.run(
-      ["-c", "ulimit -f 40 && exec \"$@\"", "sh", Tool.path()] + words, program: "/bin/sh")
-    #expect(limited.exit == .status(74), "\(limited.errors)")
+    try bench.writeList(0..<60)
+    let line = "fetch list -o out/x.tar --no-cache -q --jobs 4"
+    let limited = try bench.shell(line, after: "ulimit -f 40;").expect(status: 74)
     #expect(
       limited.errors.split(separator: "\n").count { $0.contains("File too large") } == 1, "\(limited.errors)")
     #expect(limited.errors.contains("x.tar.netspool-part"))
     #expect(FileFacts(path: bench["out/x.tar"]) == nil)
     let before = bench.origin.requestCount
-    let end = try Tool.run(words)
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.run(line).expect(status: 0)
     #expect(try wrong(0..<60, ["out/x.tar"]).isEmpty)
     // What had been put into the tar was not asked for again.
     #expect(bench.origin.requestCount - before < 60)
@@ -127,15 +106,13 @@ import Testing
   @Test func `a job that is killed again and again has every body once in the end`() throws {
     let count = LongRun.isOn ? 4_000 : 1_000
     bench.serve(0..<count)
-    let words = [
-      "fetch", try bench.writeList(0..<count), "-o", bench["out/x.tar"], "--shard-size", "100", "--no-cache",
-      "-q",
-    ]
+    try bench.writeList(0..<count)
+    let line = "fetch list -o out/x.tar --shard-size 100 --no-cache -q"
     var random = SplitMix64(seed: LongRun.isOn ? UInt64.random(in: 0 ... .max) : 7)
     var kills = 0
     for _ in 0..<(LongRun.isOn ? 20 : 8) {
       let before = bench.origin.requestCount
-      let tool = try Tool(words)
+      let tool = try bench.start(line)
       let wanted = before + Int(random.next() % UInt64(count / 20)) + 1
       let deadline = Deadline.generous
       while bench.origin.requestCount < wanted, deadline.millisecondsLeft > 0 { usleep(500) }
@@ -144,46 +121,42 @@ import Testing
       // What has its name is whole.
       #expect(try tars.allSatisfy { try TarStock(bench[$0]).ending == .end })
     }
-    let end = try Tool.run(words)
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.run(line).expect(status: 0)
     #expect(try wrong(0..<count, tars).isEmpty && tars.count == (count + 99) / 100)
     #expect(try LandingFolder.names(in: bench["out"]).count == tars.count)
     #expect(kills >= 3)
   }
 
-  @Test(arguments: [[], ["--shard-size", "50"]])
-  func `what the tar holds has its line in the results, however often the job was killed`(more: [String])
-    throws
+  @Test(arguments: ["", "--shard-size 50"])
+  func `what the tar holds has its line in the results, however often the job was killed`(more: String) throws
   {
     let count = 300
     bench.serve(0..<count)
-    let words =
-      [
-        "fetch", try bench.writeList(0..<count), "-o", bench["out/x.tar"], "--no-cache", "-q", "--results",
-        bench["r"], "--resume",
-      ] + more
+    try bench.writeList(0..<count)
+    let line = "fetch list -o out/x.tar --no-cache -q --results r --resume \(more)"
     for _ in 1...4 {
       let wanted = bench.origin.requestCount + 60
-      let tool = try Tool(words)
+      let tool = try bench.start(line)
       for _ in 0..<4_000 where bench.origin.requestCount < wanted { usleep(500) }
       tool.signal(SIGKILL)
       #expect(tool.wait() != nil)
     }
-    #expect(try Tool.run(words).exit == .status(0))
+    try bench.run(line).expect(status: 0)
     #expect(try wrong(0..<count, tars).isEmpty)
     let results = try bench.results("r")
     #expect(results.count == count && Set(results.map(\.url)).count == count)
     #expect(results.allSatisfy { $0.end.ending == .done && $0.end.status == 200 })
     #expect(results.allSatisfy { $0.tar?.hasPrefix("x") == true })
-    #expect(try Tool.run(words).exit == .status(0))
+    try bench.run(line).expect(status: 0)
     #expect(try bench.results("r").count == count)
   }
 
   @Test func `an interrupted job leaves its part to the next`() throws {
     bench.serve(0..<40)
     bench.origin.hold("/39")
-    let words = ["fetch", try bench.writeList(0..<40), "-o", bench["out/x.tar"], "--no-cache", "-q"]
-    let tool = try Tool(words)
+    try bench.writeList(0..<40)
+    let line = "fetch list -o out/x.tar --no-cache -q"
+    let tool = try bench.start(line)
     #expect(bench.origin.blockForWaiting("/39", 1))
     for _ in 0..<20_000 where FileFacts(path: bench["out/x.tar.netspool-part"])?.size ?? 0 < 60_000 {
       usleep(500)
@@ -194,7 +167,7 @@ import Testing
     #expect(tool.wait() == .status(130))
     #expect(try tars.isEmpty)
     bench.origin.releaseAll()
-    #expect(try Tool.run(words).exit == .status(0))
+    try bench.run(line).expect(status: 0)
     #expect(try wrong(0..<40, ["out/x.tar"]).isEmpty)
     #expect(try LandingFolder.names(in: bench["out"]) == ["x.tar"])
   }

@@ -11,19 +11,12 @@ import Testing
 
   init() throws { bench = try ToolBench() }
 
-  private func fetch(_ arguments: [String]) throws -> Tool.End {
-    try Tool.run(["fetch", "--progress", "never"] + arguments, input: "")
-  }
-
   @Test func `no URL overwrites the list or the results`() throws {
     let names = ["list", "results", "failed", "other"]
     for name in names { bench.origin.on("/\(name)", .text("from the network")) }
     #expect(unsafe mkdir(bench["out"], 0o700) == 0)
-    let list = try bench.write("out/list", names.map { bench.origin.url("/\($0)") })
-    let end = try fetch([
-      list, "--output", bench["out"], "--results", bench["out/results"], "--failed", bench["out/failed"],
-    ])
-    #expect(end.exit == .status(0), "\(end.errors)")
+    try bench.write("out/list", names.map { "{u}/\($0)" })
+    try bench.fetch("out/list --output out --results out/results --failed out/failed").expect(status: 0)
     #expect(bench.text("out/list")?.contains("/other\n") == true)
     #expect(try bench.results("out/results").count == 4)
     #expect(bench.text("out/failed") == "")
@@ -37,14 +30,14 @@ import Testing
     for folder in ["out", "outside"] { #expect(unsafe mkdir(bench[folder], 0o700) == 0) }
     try bench.write("outside/kept", ["kept"])
     #expect(unsafe symlink(bench["outside"], bench["out/link"]) == 0)
-    let list = try bench.write("list", ["\(bench.origin.url("/0"))\tlink/kept"])
-    #expect(try fetch([list, "--output", bench["out"]]).exit != .status(0))
+    try bench.write("list", ["{u}/0\tlink/kept"])
+    #expect(try bench.fetch("list --output out").exit != .status(0))
     #expect(bench.text("outside/kept") == "kept\n")
   }
 
   @Test func `nothing that steers a terminal reaches it`() throws {
-    let list = try bench.write("list", ["http://127.0.0.1:1/\u{9B}2J\u{202E}gpj", "\u{1B}[2J"])
-    let end = try fetch([list, "--retry", "0", "--results", bench["r"], "--json"])
+    try bench.write("list", ["http://127.0.0.1:1/\u{9B}2J\u{202E}gpj", "\u{1B}[2J"])
+    let end = try bench.fetch("list --retry 0 --results r --json")
     for text in [end.errors, end.output, bench.text("r") ?? ""] {
       #expect(
         !text.unicodeScalars.contains { HumanText.isHarmful($0) && $0 != "\n" }, "\(text.debugDescription)")
@@ -53,18 +46,12 @@ import Testing
   }
 
   @Test func `messages show no secret of a URL, and files are their owner's`() throws {
-    let list = try bench.write("list", ["http://ann:pl4nted@127.0.0.1:1/?token=pl4nted"])
-    let end = try fetch([list, "--retry", "0", "--results", bench["r"], "--failed", bench["f"]])
+    try bench.write("list", ["http://ann:pl4nted@127.0.0.1:1/?token=pl4nted"])
+    // Also one that was there.
+    try bench.write("r", ["old"])
+    #expect(unsafe chmod(bench["r"], 0o666) == 0)
+    let end = try bench.fetch("list --retry 0 --results r --failed f")
     #expect(end.errors.contains("failed: http") && !end.errors.contains("pl4nted"), "\(end.errors)")
-    for name in ["r", "f"] {
-      var status = stat()
-      #expect(unsafe stat(bench[name], &status) == 0 && status.st_mode & 0o777 == 0o600, "\(name)")
-    }
-  }
-
-  /// Two containers that share a folder both have the number 1.
-  @Test func `drafts are named by chance, not by the number of the process`() throws {
-    let landing = try ImageGate(temporaryIn: nil).landing(for: "/a/b")
-    #expect(landing.hasPrefix("/a/.netspool-\(OwnName.word)-") && OwnName.word != String(getpid(), radix: 16))
+    for name in ["r", "f"] { #expect(TestFiles.mode(bench[name]) == S_IFREG | 0o600, "\(name)") }
   }
 }

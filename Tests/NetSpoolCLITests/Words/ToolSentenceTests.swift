@@ -16,9 +16,7 @@ import Testing
     bench.origin.on("/", .text("body"))
   }
 
-  private func get(_ words: [String]) throws -> Tool.End {
-    try Tool.run(["get", "--retry", "0"] + words, in: bench[""])
-  }
+  private func get(_ line: String) throws -> Tool.End { try bench.run("get --retry 0 \(line)") }
 
   @Test(
     arguments: [
@@ -31,7 +29,7 @@ import Testing
       ("http://127.0.0.1:1/", 1, "nobody listens there"), ("{u}/away", 1, "cannot connect to localhost:1:"),
       ("http://nothing.invalid/", 1, "there is no such host: look at its name"),
       ("http://u:pass#x@127.0.0.1/", 64, "written %2F, %3F and %23"),
-      ("-k {s}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
+      ("-k https://{h}/", 1, "does not speak TLS there"), ("-e x;auto {u}/", 64, "';auto' is not known"),
       ("{u}/loop", 1, "--no-location"), ("http://[::1", 64, "second bracket"),
       ("-u a:b http://x.invalid/", 64, "or with --in-clear"),
       ("-X PUT -d a=b {u}/found", 1, "--no-location shows"),
@@ -39,6 +37,7 @@ import Testing
       ("-C 3 -o out {u}/", 74, ": the server does not send the rest"), ("--loc {u}/", 64, "'--location'"),
       ("-K nope {u}/", 74, "cannot open nope"), ("--connect-to a:1:b {u}/", 64, "--connect-to is 'host1"),
       ("-6 {u}/", 1, "cannot connect to 127.0.0.1"),
+      ("-u a --password-file nope {u}/", 74, "cannot open nope"),
       ("--location-trusted {u}/", 64, "--location-trusted is not here"),
       ("-C - -O -J {u}/", 64, "--remote-header-name"), ("-C - -i -o out {u}/", 64, "--include"),
       ("--continue -O -J {u}/", 64, "--remote-header-name"), ("-C - {u}/", 64, "-o or -O names it"),
@@ -51,43 +50,45 @@ import Testing
     bench.origin.on("/away", .redirect(to: "http://localhost:1/"))
     bench.origin.on(
       "/digest", Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\""))
-    let words = line.split(separator: " ").map { word in
-      switch word {
-      case "{u}/": bench.origin.url("/")
-      case "{u}/loop": bench.origin.url("/loop")
-      case "{u}/found": bench.origin.url("/found")
-      case "{u}/away": bench.origin.url("/away")
-      case "{u}/digest": bench.origin.url("/digest")
-      case "{s}/": "https://127.0.0.1:\(bench.origin.port)/"
-      default: String(word)
-      }
-    }
-    let end = try get(words)
-    #expect(end.exit == .status(status) && end.errors.contains(sentence), "\(end)")
+    let end = try get(line).expect(status: status, saying: sentence)
     #expect(!end.errors.contains("invalidConfiguration") && !end.errors.contains("threw"))
   }
 
   @Test(
     arguments: [
-      ([], "the proxy wants to know who you are: --proxy-user"),
-      (["-U", "a:b"], "did not accept --proxy-user"),
-      (["-x", "http://a:b@"], "the user in its URL"),
+      ("-x http://{h}", "the proxy wants to know who you are: --proxy-user"),
+      ("-x http://{h} -U a:b", "did not accept --proxy-user"), ("-x http://a:b@{h}", "the user in its URL"),
     ])
-  func `a proxy that wants a password says whether one was given`(words: [String], sentence: String) throws {
-    bench.origin.fallback { _ in Answer.status(407).header("Proxy-Authenticate", "Basic realm=\"r\"") }
-    let way = ["-x", "http://127.0.0.1:\(bench.origin.port)"]
-    let own = words.map { $0 == "http://a:b@" ? "http://a:b@127.0.0.1:\(bench.origin.port)" : $0 }
+  func `a proxy that wants a password says whether one was given`(words: String, sentence: String) throws {
+    bench.origin.fallback(Answer.status(407).header("Proxy-Authenticate", "Basic realm=\"r\""))
     for url in ["http://far.example/x", "https://far.example/x"] {
-      let end = try get((own.contains("-x") ? [] : way) + own + [url])
+      let end = try get("\(words) \(url)")
       #expect(end.exit == .status(1) && end.errors.contains(sentence), "\(url): \(end.errors)")
     }
   }
 
   @Test func `a configuration that cannot be read is this machine's`() throws {
     #expect(unsafe mkdir(bench["netspool"], 0o700) == 0 && mkdir(bench["netspool/config"], 0o700) == 0)
-    let end = try Tool.run(["get", bench.origin.url("/")], environment: ["XDG_CONFIG_HOME=\(bench[""])"])
-    #expect(
-      end.exit == .status(74) && end.errors.contains("netspool/config: it is a folder"), "\(end.errors)")
+    let end = try bench.run("get {u}/", environment: ["XDG_CONFIG_HOME=\(bench[""])"])
+    end.expect(status: 74, saying: "netspool/config: it is a folder")
+  }
+
+  @Test(arguments: [
+    "cache remove", "cache remove h", "cache remove ftp://h/", "cache stats x", "cache shrink", "frozen drop",
+    "frozen revive", "frozen show", "frozen show 1 --curl --json", "frozen drop 1 --all", "frozen revive x",
+    "frozen thaw x", "frozen melt", "fetch {u}/ -o x.tar.gz", "fetch {u}/ --shard-size 5",
+    "fetch {u}/ -o out --shard-size 5", "fetch {u}/ -o x.tar --newer", "fetch {u}/ -o x.tar --skip-existing",
+    "get {u}/ --digest", "get {u}/ --ntlm", "get {u}/ --password-file f", "get {u}/ -u a:b --digest --ntlm",
+    "get {u}/ -u a:b --password-file f", "get {u}/ -u a", "get {u}/ --aws-sigv4 aws:amz:r:s",
+    "get {u}/ -u a:b --aws-sigv4 aws", "get {u}/ -u a:b --aws-sigv4 osc:osc:r:s",
+    "get {u}/ -u a:b --aws-sigv4 aws:amz::s", "get {u}/ -u a:b --aws-sigv4 aws:amz:r:s --digest",
+    "get {u}/ -u a:b --aws-sigv4 aws:amz", "get {u}/ -u a:b --aws-sigv4 aws:amz:r", "get http:///",
+    "get ftp://h/", "get {u}/ -X A\tB", "get {u}/ --timeout -1", "get {u}/ -o a -o b", "get {u}/ -T a -T b",
+    "get {u}/ -G -F a=b",
+  ])
+  func `wrong command lines are usage errors`(line: String) throws {
+    try bench.run(line).expect(status: 64)
+    #expect(bench.origin.requestCount == 0)
   }
 
   private static let few = """
@@ -98,11 +99,8 @@ import Testing
   /// Dispatch ends a process that has no descriptor for its first timer.
   @Test func `a request is frozen with few open files, or refused`() async throws {
     for count in 12...24 {
-      let tool = try Tool(
-        [
-          "-c", Self.few, "\(count)", try Tool.path(), "post", bench.origin.url("/"), "-d", "a=b", "--freeze",
-        ],
-        program: "/bin/bash")
+      let words = ["-c", Self.few, "\(count)", try Tool.path()] + bench.words("post {u}/ -d a=b --freeze")
+      let tool = try Tool(words, program: "/bin/bash")
       #expect(await until { tool.isOver || tool.errors.text.contains("waits") })
       tool.signal(SIGTERM)
       let exit = tool.wait()
@@ -114,12 +112,11 @@ import Testing
   /// the tests have open are nobody's here.
   @Test(arguments: ["get", "fetch", "fetch --no-cache"])
   func `too few open files are named`(command: String) throws {
-    let words = command.split(separator: " ").map(String.init)
     var (failures, wholeInRow) = (0, 0)
     for count in 5...40 where wholeInRow < 3 {
-      let end = try Tool.run(
-        ["-c", Self.few, "\(count)", try Tool.path()] + words
-          + [bench.origin.url("/"), "-o", bench["out.\(count)"], "--retry", "0"], program: "/bin/bash")
+      let line = "\(command) {u}/ -o \(bench["out.\(count)"]) --retry 0"
+      let words = ["-c", Self.few, "\(count)", try Tool.path()] + bench.words(line)
+      let end = try Tool.run(words, program: "/bin/bash")
       guard case .status(let status)? = end.exit, status != 0 else {
         #expect(end.exit == .status(0), "\(count): \(end)")
         wholeInRow += 1
@@ -153,10 +150,8 @@ import Testing
     ])
   func `a status says what to do`(status: Int, challenge: String, sentence: String) throws {
     bench.origin.on("/s", Answer.text("no", status: status).header("WWW-Authenticate", challenge))
-    let end = try get([bench.origin.url("/s")])
-    #expect(
-      end.exit == .status(1) && end.errors.contains(sentence) && !end.errors.contains("--rate"),
-      "\(end.errors)")
+    let end = try get("{u}/s").expect(status: 1)
+    #expect(end.errors.contains(sentence) && !end.errors.contains("--rate"), "\(end.errors)")
   }
 
   @Test func `a body that unpacks too far can be fetched packed`() throws {
@@ -169,8 +164,7 @@ import Testing
     let folder = try TestFolder()
     try folder.write("n", Array("default login a password b\n".utf8), permissions: 0o600)
     guard geteuid() == 0, unsafe chown(folder["n"], 4_711, 4_711) == 0 else { return }
-    let end = try get(["--netrc-file", folder["n"], bench.origin.url("/")])
-    #expect(end.exit == .status(74) && end.errors.contains("belongs to user 4711"), "\(end.errors)")
+    try get("--netrc-file \(folder["n"]) {u}/").expect(status: 74, saying: "belongs to user 4711")
   }
 
   @Test(arguments: [
@@ -179,19 +173,18 @@ import Testing
   func `a wrong value of the configuration is told with its line`(text: String) throws {
     #expect(unsafe mkdir(bench["netspool"], 0o700) == 0)
     try bench.write("netspool/config", ["# mine", text])
-    let words = ["get", bench.origin.url("/")]
-    let end = try Tool.run(words, environment: ["XDG_CONFIG_HOME=\(bench[""])"])
+    let end = try bench.run("get {u}/", environment: ["XDG_CONFIG_HOME=\(bench[""])"])
     let line = text.split(separator: "\n").count + 1
-    #expect(end.exit == .status(64) && end.errors.contains("netspool/config:\(line): "), "\(end.errors)")
+    end.expect(status: 64, saying: "netspool/config:\(line): ")
     #expect(!end.errors.contains("hidden"))
   }
 
   @Test func `an unknown variable is named once`() throws {
-    let end = try get([
-      bench.origin.url("/"), bench.origin.url("/"), "-w", "%{nope}%{http_code}%{time_total}%{nope}",
-    ])
-    #expect(end.exit == .status(0))
-    #expect(end.errors == "netspool: --write-out knows no %{nope}: it stays empty\n")
+    for more in ["", "-s "] {
+      let line = "\(more){u}/ {u}/ -w %{nope}%{http_code}%{time_total}%{nope}"
+      let end = try get(line).expect(status: 0)
+      #expect(end.errors == "netspool: --write-out knows no %{nope}: it stays empty\n", "\(line)")
+    }
   }
 
   @Test func `completions know which words are files`() {
