@@ -205,7 +205,8 @@ struct LateJoiningTests {
     try await withEngine { engine, origin in
       let answer = Answer.text("secret").header(field.0, field.1)
       origin.on("/a", answer.fault(.gate("body"), at: .body(2)))
-      let early = [engine.start("/a"), engine.start("/a")]
+      let early = [engine.operation(path: "/a"), engine.operation(path: "/a")]
+      await engine.share("/a", at: origin, early)
       #expect(await origin.waitForWaiting("body", 1))
       #expect(origin.hits("/a") == 1)
       origin.on("/a", .text("fresh"))

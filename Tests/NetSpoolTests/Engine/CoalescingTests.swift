@@ -165,6 +165,7 @@ struct CoalescingTests {
       let late = engine.start("/a")
       let stream = MemoryDownloadStream()
       let lateWithStream = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
+      await engine.settle()
       // Then they share it: each of them is executing without another request
       origin.release("middle")
       for operation in [first, late] {
@@ -200,6 +201,7 @@ struct CoalescingTests {
       let stuck = engine.operation(path: "/a").addDownloadStream(ClosureDownloadStream { _ in .pause })
       engine.enqueue(stuck)
       let early = [engine.start("/a"), engine.start("/a")]
+      await engine.settle()
       #expect(await origin.waitForHits("/a", 1))
       origin.release("head")
       for operation in early { #expect(await operation.end().response?.body.count == 3 << 20) }
