@@ -75,17 +75,21 @@ final class LinkMonitor {
     tellIfChanged()
   }
 
-  private func take() {
+  /// True when nothing is left to take.
+  @discardableResult
+  private func take() -> Bool {
     var left = Self.datagramsPerTurn
     while left > 0, step() { left -= 1 }
     if tracker.wantsReading, !tracker.isReading, readingTimer?.isActive == false {
       readingTimer?.start(milliseconds: Self.readingPauseMilliseconds)
     }
+    return left > 0
   }
 
   private func readTables() {
     guard !tracker.isReading else { return }
-    begin()
+    // A kernel that has lost messages loses more, and does not say so again, until all that it has kept was taken.
+    if take() { begin() }
     readable()
   }
 
