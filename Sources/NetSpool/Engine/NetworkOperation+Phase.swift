@@ -199,7 +199,7 @@ extension Scheduler {
       timers.cancel(wait.timer)
       wait.callOff(isRefused: isRefused)
       switch wait.reason {
-      case .addresses: names.leave(operation, wait)
+      case .addresses, .authorities: names.leave(operation, wait)
       case .room, .playback: seats.rooms.didLeave(operation.engine)
       default: break
       }

@@ -27,13 +27,33 @@ import Testing
       origin.on("/silent", .noAnswer)
       let ending = await engine.end(of: engine.operation(path: "/silent"))
       #expect(ending.code == .timedOut && ending.reason == "total")
-      #expect(origin.hits("/silent") == 2)
+      #expect(await origin.waitForHits("/silent", 2))
       // In time for a limit that began with the second hop, which has the rest of the first attempt's. The next has all of its own.
-      origin.on("/0", .redirect(to: "/1").delay(.milliseconds(500)))
-      origin.enqueue(.text("too late").delay(.milliseconds(1_250)), for: "/1")
-      origin.on("/1", .text("late"))
-      #expect(await engine.end(of: engine.operation(path: "/0")).text == "late")
-      #expect(origin.hits("/0") == 1 && origin.hits("/1") == 2)
+      // A machine under load may be late with the first hop, or see the answer before the limit: not each time.
+      for round in 0..<5 {
+        let (from, to) = ("/from\(round)", "/to\(round)")
+        origin.on(from, .redirect(to: to).delay(.milliseconds(500)))
+        origin.enqueue(.text("too late").delay(.milliseconds(1_250)), for: to)
+        origin.on(to, .text("late"))
+        let ending = await engine.end(of: engine.operation(path: from))
+        if ending.text == "late", origin.hits(from) == 1, origin.hits(to) == 2 { return }
+      }
+      Issue.record("no attempt ended in its second hop")
+    }
+  }
+
+  @Test func `the wait for authorities that are being read is part of the total`() async throws {
+    let (origin, folder) = (try ScriptedOrigin(tls: .selfSigned), try TestFolder())
+    origin.on("/a", .noAnswer)
+    // Given so many that reading them takes a while
+    let bundle = try folder.write(
+      "ca.pem", String(repeating: origin.certificateAuthority ?? "", count: 40_000))
+    try await withQueue { queue in
+      let engine = try NetworkEngine(on: queue) { ($0.tls.caFile, $0.delivery) = (bundle, .loopThread) }
+      let operation = engine.operation(url: origin.url("/a"))
+      operation.timeouts = .init(total: .seconds(2))
+      let ending = await engine.end(of: operation, within: .milliseconds(2_100))
+      #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
     }
   }
 
@@ -120,11 +140,14 @@ import Testing
 
   @Test func `the wait for a slot and the whole time are told`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
-      origin.on("/a", .text("a").delay(.milliseconds(150)))
       origin.on("/b", .text("b"))
-      let first = engine.start("/a")
+      let first = await engine.held("/a", .text("a"), at: origin)
       let begin = ContinuousClock.now
-      let second = await engine.end(of: engine.operation(path: "/b"))
+      let waiting = engine.start("/b")
+      await engine.settle()
+      await waiting.onLoop(after: .milliseconds(150)) {}
+      origin.release("/a")
+      let second = await waiting.end()
       let elapsed = ContinuousClock.now - begin
       let metrics = try #require(second.response?.metrics)
       #expect(metrics.queueWait >= .milliseconds(100))

@@ -177,8 +177,9 @@ final class Names {
   func leave(_ operation: NetworkOperation, _ wait: Wait) {
     if let failure = wait.failure { operation.makeExtras().nameFailure = failure }
     let (history, time) = (operation.makeHistory(), MonotonicClock.now - wait.since)
-    history.lookupTime += time
     history.spent += time
+    guard case .addresses = wait.reason else { return }
+    history.lookupTime += time
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
       name.waiting?.isEmpty ?? true
     else { return }
