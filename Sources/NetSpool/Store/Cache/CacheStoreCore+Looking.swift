@@ -5,7 +5,7 @@ extension CacheStoreCore {
   private enum Pending {
     case nothing
     case gone
-    case put(PendingPut)
+    case put(PendingPut, PendingTable.Change)
     case metadata([UInt8], bodyID: UInt64)
   }
 
@@ -14,8 +14,8 @@ extension CacheStoreCore {
     let pending = shared.withLock { findPending(key, $0) }
     switch pending {
     case .gone: return miss()
-    case .put(let put):
-      guard let body = put.body.readable, isValid(put, key) else { return miss() }
+    case .put(let put, let change):
+      guard let body = put.body.readable, isValid(put, change) else { return miss() }
       counts.add(1, to: .hits)
       return StoreHit(body: body, metadata: put.metadata, bodyID: put.bodyID)
     case .nothing, .metadata: break
@@ -70,14 +70,15 @@ extension CacheStoreCore {
 
   /// Another process may have changed the resource since, and this one has not come to write so. False when the disk does not
   /// say.
-  private func isValid(_ put: PendingPut, _ key: StoreKey) -> Bool {
-    if fenceWords?.holdBack(key.digest.first, askedAt: put.askedAt) == true { return false }
-    if put.validAt == environment.newestCommit { return true }
+  private func isValid(_ put: PendingPut, _ change: PendingTable.Change) -> Bool {
+    let resource = change.key.digest.first
+    if fenceWords?.holdBack(resource, askedAt: put.askedAt) == true { return false }
+    if change.validAt.load(ordering: .relaxed) == environment.newestCommit { return true }
     let isHeldBack = withViews { views in
       settings.onDisk?()
       guard let snapshot = freshSnapshot(&views) else { return false }
-      if snapshot.holdsBack(key.digest.first, askedAt: put.askedAt, databases) { return true }
-      shared.withLock { $0.pending.noteValid(key, put, at: snapshot.commit) }
+      if snapshot.holdsBack(resource, askedAt: put.askedAt, databases) { return true }
+      change.validAt.store(snapshot.commit, ordering: .relaxed)
       return false
     }
     return isHeldBack == false
@@ -120,7 +121,7 @@ extension CacheStoreCore {
     }
     return switch change.content {
     case .removed, .fence: .gone
-    case .put(let put): .put(put)
+    case .put(let put): .put(put, change)
     case .metadata(let bytes, let bodyID): isFenced ? .gone : .metadata(bytes, bodyID: bodyID)
     }
   }

@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// The changes that are not yet committed, by key: lookups must see them first.
 struct PendingTable {
   enum Content: Sendable {
@@ -17,34 +19,35 @@ struct PendingTable {
     }
   }
 
-  struct Change: Sendable {
+  /// An object, so that handing it on costs a reference, whatever it holds.
+  final class Change: Sendable {
     let sequence: UInt64
     let key: StoreKey
-    var content: Content
+    let content: Content
+    /// The newest commit of the store with which nothing had made worthless what is put here.
+    let validAt = Atomic<UInt64>(0)
+
+    /// What it takes to write; the part of it that goes into a file (`BodyFiles`); and what it counts for while it waits: a
+    /// body that lies on the disk counts there (`CacheStoreCore.spools`).
+    let bytes, fileBytes, bytesInMemory: Int
+
+    init(sequence: UInt64, key: StoreKey, content: Content) {
+      (self.sequence, self.key, self.content) = (sequence, key, content)
+      let fixed = 128 + key.fullKey.count
+      switch content {
+      case .put(let put):
+        let (count, inMemory) = (put.body.count, put.body.bytesInMemory)
+        bytes = fixed + put.metadata.count + count
+        fileBytes = count >= BodyFiles.bytesMin ? count : 0
+        bytesInMemory = bytes - count + inMemory
+      case .metadata(let metadata, _):
+        (bytes, fileBytes, bytesInMemory) = (fixed + metadata.count, 0, fixed + metadata.count)
+      case .removed, .fence: (bytes, fileBytes, bytesInMemory) = (fixed, 0, fixed)
+      }
+    }
 
     /// Nothing is found under its key, whatever that is.
     var isRemoval: Bool { !content.stores && key.fullKey.isEmpty }
-
-    /// What it takes to write.
-    var bytes: Int {
-      if case .put(let put) = content { return bytesInMemory - put.body.bytesInMemory + put.body.count }
-      return bytesInMemory
-    }
-
-    /// The part of it that goes into a file (`BodyFiles`).
-    var fileBytes: Int {
-      if case .put(let put) = content, put.body.count >= BodyFiles.bytesMin { put.body.count } else { 0 }
-    }
-
-    /// What it counts for while it waits: a body that lies on the disk counts there (`CacheStoreCore.spools`).
-    var bytesInMemory: Int {
-      let fixed = 128 + key.fullKey.count
-      return switch content {
-      case .put(let put): fixed + put.metadata.count + put.body.bytesInMemory
-      case .metadata(let metadata, _): fixed + metadata.count
-      case .removed, .fence: fixed
-      }
-    }
   }
 
   private var changes: [KeyDigest: Change] = [:]
@@ -60,13 +63,6 @@ struct PendingTable {
   /// What waits to be stored of a resource. Costs the length of the table.
   func keys(of resource: UInt64) -> [StoreKey] {
     changes.values.filter { $0.key.digest.first == resource && $0.content.stores }.map(\.key)
-  }
-
-  /// Nothing that stands in the store up to this commit makes worthless what waits to be put there.
-  mutating func noteValid(_ key: StoreKey, _ noted: PendingPut, at commit: UInt64) {
-    guard case .put(var put)? = changes[key.digest]?.content, put.bodyID == noted.bodyID else { return }
-    put.validAt = commit
-    changes[key.digest]?.content = .put(put)
   }
 
   /// The keys of what waits to be stored and matches. Costs the length of the table.
@@ -125,6 +121,4 @@ struct PendingPut: Sendable {
   let bodyID: UInt64
   /// When the origin was asked for it; `max`: it was not.
   var askedAt = Microseconds.max
-  /// The newest commit of the store with which nothing had changed what it was asked for.
-  var validAt: UInt64 = 0
 }
