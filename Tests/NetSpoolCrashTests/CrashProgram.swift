@@ -6,7 +6,7 @@ import Testing
 /// The built program as a user would run it.
 enum CrashProgram {
   /// Longer than any run here should take.
-  private static let patience: Int32 = LongRun.isOn ? 1_200_000 : 120_000
+  private static let patience: Int32 = 1_200_000
 
   static func run(_ arguments: String...) throws -> (end: CrashChild.End?, output: String) {
     let folder = try TestFolder(in: TestFiles.temporary)

@@ -104,8 +104,8 @@ func cheapest(in shop: Shop) async throws -> String {
     origin.stop()
     let map = Shop.Item(name: "Map", price: 12)
     let ticket = try await shop.order(map)
-    try origin.restart()
     origin.on("/orders", .status(201))
+    try origin.restart()
     let outcome = await ticket.outcome
     #expect(try outcome.get().status == 201)
     let request = try #require(origin.requests.last)

@@ -77,11 +77,14 @@ import Testing
   {
     let (origin, client) = try by.pair()
     origin.hold("/held")
+    origin.on("/next", .status(204))
     let operation = client.engine.operation(path: "held")
     client.engine.enqueue(operation)
     #expect(await origin.waitForWaiting("/held", 1))
     operation.cancel()
-    #expect(await origin.waitForWaiting("/held", 0))
+    // From 7.88 on to 8.14 libcurl tells a server of that with the next request that goes there.
+    _ = try await client.get("next")
+    #expect(await until { origin.waitingCount("/held") == 0 })
   }
 
   struct Cut: Sendable, CustomTestStringConvertible {

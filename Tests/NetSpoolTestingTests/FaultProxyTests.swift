@@ -91,11 +91,15 @@ private struct Net {
     #expect(fetched.time >= .milliseconds(60))
   }
 
-  @Test func `lets nothing through and closes`() throws {
+  @Test func `lets nothing through and closes`() async throws {
+    net.origin.hold("/hello")
+    let client = try net.connected(asking: "/hello")
+    #expect(await net.origin.waitForHits("/hello", 1))
+    let start = ContinuousClock.now
     net.proxy.set(.timeout(.milliseconds(50)), on: .downstream)
-    let fetched = try net.fetch("/hello")
-    #expect(fetched.bytes == [] && fetched.end == .closed && fetched.time >= .milliseconds(50))
-    #expect(net.origin.hits("/hello") == 1)
+    net.origin.release("/hello")
+    #expect(client.readToEnd() == [] && client.end == .closed)
+    #expect(ContinuousClock.now - start >= .milliseconds(50))
   }
 
   @Test func `goes on where it stopped when the toxic is taken away`() async throws {
@@ -120,10 +124,12 @@ private struct Net {
   }
 
   @Test func `resets after a while`() async throws {
-    net.proxy.set(.reset(after: Duration.milliseconds(30).patient), on: .downstream)
     let client = try net.connected()
     #expect(client.answer(to: "/hello").body == "hello")
+    let start = ContinuousClock.now
+    net.proxy.set(.reset(after: .milliseconds(30)), on: .downstream)
     #expect(client.readToEnd() == [] && client.end == .reset)
+    #expect(ContinuousClock.now - start >= .milliseconds(30))
     #expect(await net.origin.waitForOpenConnections(0))
   }
 

@@ -20,8 +20,9 @@ final class RawClient {
 
   /// nil when the connection is refused.
   init?(port: Int) {
-    guard let socket = try? LocalSocket.connected(to: UInt16(port)).descriptor else { return nil }
-    self.socket = socket
+    guard let connected = try? LocalSocket.connected(to: UInt16(port)) else { return nil }
+    socket = connected.descriptor
+    end = connected.wasReset ? .reset : nil
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var one: Int32 = 1

@@ -34,5 +34,11 @@ extension ScriptedOrigin {
     await waitForOpenConnections(count, within: .patience)
   }
 
+  func blockForRequests(_ count: Int) -> Bool { blockForRequests(count, within: .patience) }
+
+  func blockForWaiting(_ gate: String, _ count: Int) -> Bool {
+    blockForWaiting(gate, count, within: .patience)
+  }
+
   func takeRequest() async -> RecordedRequest? { await takeRequest(within: .patience) }
 }

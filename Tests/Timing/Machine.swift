@@ -15,7 +15,7 @@ final class Machine: Sendable {
   private let times = Journal<Duration>()
   private let ended = DispatchSemaphore(value: 0)
 
-  /// Begins to probe, twenty times a second.
+  /// Begins to probe.
   private init() throws {
     let ends = try Self.pair()
     Thread.run {
@@ -24,29 +24,34 @@ final class Machine: Sendable {
       close(ends.1)
     }
     Thread.run { [self] in
-      while !isOver.isSet {
+      repeat {
         times.add(ContinuousClock().measure { for _ in 0..<Self.rounds { Self.call(ends.0) } })
-        usleep(50_000)
-      }
+        // Who is woken late is no measure either.
+        times.add(ContinuousClock().measure { usleep(5_000) } - .milliseconds(5))
+      } while !isOver.isSet
       close(ends.0)
       ended.signal()
     }
   }
 
-  /// Measures a promise. A time that was missed counts only where the machine could have kept it; on a machine that cannot
-  /// the test is no failure, and says that it has found nothing out.
+  /// Measures a promise, three times where it was missed: what else the machine does only ever adds. A time that was missed
+  /// counts only where the machine could have kept it; on a machine that cannot the test is no failure, and says that it has
+  /// found nothing out.
   static func measures(
     _ body: () async throws -> Duration, within limit: Duration, _ what: String,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let machine = try Machine()
-    let time = try await body()
-    let bare = await machine.end()
-    if time <= limit { return }
-    if bare > bareMax { try Test.cancel("the machine is no measure") }
-    Issue.record(
-      "\(what): \(time) instead of \(limit), where a bare answer takes \(bare)",
-      sourceLocation: sourceLocation)
+    for attempt in 1...3 {
+      let machine = try Machine()
+      let time = try await body()
+      let bare = await machine.end()
+      if time <= limit { return }
+      if bare > bareMax { try Test.cancel("the machine is no measure") }
+      guard attempt == 3 else { continue }
+      Issue.record(
+        "\(what): \(time) instead of \(limit), where a bare answer takes \(bare)",
+        sourceLocation: sourceLocation)
+    }
   }
 
   /// The longest of the bare answers.

@@ -132,7 +132,8 @@ extension CacheConfiguration {
         directory, named: name, in: UserDirectories.cache, of: "XDG_CACHE_HOME"))
     settings.bytesMax = bytesMax
     settings.residentBytesMax = residentBytesMax
-    settings.lookPatience = lookPatience
+    settings.slack = slack
+    settings.lookPatience *= Microseconds(slack)
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
     settings.bodyBytesMax = bytesMax
     settings.match = EngineCache.match

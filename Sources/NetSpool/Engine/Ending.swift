@@ -237,7 +237,8 @@ extension Scheduler {
     guard let duties = operation.loop.extras?.unwritten else { return publish(operation, ending) }
     operation.loop.extras?.unwritten = []
     let stores = duties.contains { $0.bytes > 0 }
-    let limit = stores ? Self.storingMilliseconds : Self.recordingMilliseconds
+    let slack = UInt64(duties[0].cache.store.settings.slack)
+    let limit = stores ? Self.storingMilliseconds * slack : Self.recordingMilliseconds
     let wait = Wait(.recording, then: .end(ending), atMost: limit)
     suspend(operation, wait)
     let (port, waiting) = (port, LoopReference(wait))

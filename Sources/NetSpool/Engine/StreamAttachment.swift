@@ -57,7 +57,7 @@ final class SinkServices {
     return BodySpool.Place(
       directory: directory, room: store.spools, worker: worker,
       lane: Worker.Lane(device: devices.device(of: directory)), buffers: buffers, memory: memory,
-      onDisk: store.settings.onDisk,
+      slack: store.settings.slack, onDisk: store.settings.onDisk,
       after: { [timers = context.timers] in timers.after(milliseconds: $0, $1) })
   }
 }

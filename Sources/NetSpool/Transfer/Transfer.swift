@@ -244,10 +244,10 @@ final class Transfer {
     return now - exchange.dialedAt
   }
 
-  /// True if it has waited a second for its head and has nothing left to send.
-  func isSilent(now: Microseconds) -> Bool {
+  /// True if it has waited so long for its head and has nothing left to send.
+  func isSilent(for time: Microseconds, now: Microseconds) -> Bool {
     exchange.head == nil && exchange.plan.source == nil && !exchange.hasYielded
-      && now - exchange.startedAt >= 1_000_000
+      && now - exchange.startedAt >= time
   }
 
   /// True if it has been under way for longer than a short exchange takes, and has its place still.

@@ -93,6 +93,8 @@ final class OriginLoop {
     // Closed earlier in this turn: its descriptor may be somebody else's by now.
     guard connection.phase != .closed else { return }
     if events & (POLLERR | POLLNVAL) != 0 || (events & POLLHUP != 0 && connection.sawEnd) {
+      // Its last word may say why it went.
+      if connection.phase == .handshake { connection.advance(now) }
       connection.abandon()
     } else if events & (POLLIN | POLLHUP) != 0 {
       connection.didBecomeReadable(&buffer)

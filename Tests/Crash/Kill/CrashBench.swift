@@ -54,8 +54,8 @@ final class CrashBench {
   /// Lets a last worker send everything to a healthy origin, and looks.
   func settle() throws {
     origin.setHealthy(true)
-    let worker = try start(["--load", "0", "--drain", "60"])
-    let end = worker.wait(milliseconds: 90_000)
+    let worker = try start(["--load", "0", "--drain", "300"])
+    let end = worker.wait(milliseconds: 330_000)
     worker.kill()
     hear()
     if end != .status(0) {

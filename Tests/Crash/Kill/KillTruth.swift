@@ -17,10 +17,12 @@ struct KillTruth {
   /// or without any sense.
   private(set) var wrongWords: [String] = []
   private var toldNow: Set<UInt64> = []
+  /// Letters that this worker has revived before it was told of their death: that word may come later.
+  private var backNow: Set<UInt64> = []
 
   /// What one worker said.
   mutating func hear(_ text: String) {
-    toldNow = []
+    (toldNow, backNow) = ([], [])
     // Everything is said in one piece, so there is no half line.
     for line in text.split(separator: "\n") { hear(line: line) }
   }
@@ -38,11 +40,12 @@ struct KillTruth {
       judge(line, id, wasTold: !promise.outcomes.isEmpty, wasToldElse: promise.isDead)
       promise.outcomes.append(Int(words[2]) ?? 0)
     case "DEAD" where words.count == 4:
+      if backNow.remove(id) != nil { break }
       judge(line, id, wasTold: promise.isDead, wasToldElse: !promise.outcomes.isEmpty)
       promise.isDead = true
     case "BACK" where words.count == 3:
       promise.isDead = false
-      toldNow.remove(id)
+      if toldNow.remove(id) == nil { backNow.insert(id) }
       revived.insert(String(words[2]))
     case "LEFT": promise.isDead = true
     default: wrongWords.append("nobody asked for: \(line)")

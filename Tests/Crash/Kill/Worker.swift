@@ -58,14 +58,18 @@ final class Worker: Sendable {
 
   func begin() { for _ in 0..<settings.load { enqueue() } }
 
+  /// In the order of their numbers, whoever is put off meanwhile: a lane keeps the order that they were enqueued in.
   private func enqueue() {
-    let request = state.withLock { state in
+    state.withLock { state in
       state.serial += 1
-      return CrashRequest(worker: settings.name, serial: state.serial, using: &state.random)
+      engine.enqueue(
+        operation(CrashRequest(worker: settings.name, serial: state.serial, using: &state.random)))
     }
-    let operation = engine.operation(networkRequest(request))
+  }
+
+  private func operation(_ request: CrashRequest) -> NetworkOperation {
     let id = Atomic<UInt64>(0)
-    operation
+    return engine.operation(networkRequest(request))
       .onFrozen { ticket in
         id.store(ticket.id, ordering: .relaxed)
         CrashFiles.say("ACK \(ticket.id) \(ticket.idempotencyKey) \(request.digest) \(request.path)")
@@ -78,7 +82,6 @@ final class Worker: Sendable {
         Self.tell(id.load(ordering: .relaxed), .failure(error))
         enqueue()
       }
-    engine.enqueue(operation)
   }
 
   private func networkRequest(_ request: CrashRequest) -> NetworkRequest {
@@ -100,7 +103,8 @@ final class Worker: Sendable {
     let deadline = DispatchTime.now() + seconds
     while DispatchTime.now() < deadline {
       usleep(20_000)
-      if !engine.frozenOperations.isEmpty { continue }
+      // What was asked to be sent after all is no letter any more, and stands among the others.
+      if !engine.flushFrozen(deadline: 1) || !engine.frozenOperations.isEmpty { continue }
       let letters = engine.deadLetters
       for letter in letters { revive(letter) }
       if letters.isEmpty || letters.allSatisfy({ !Self.mayBeRevived($0) }) { break }

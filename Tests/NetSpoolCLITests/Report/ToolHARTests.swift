@@ -58,8 +58,9 @@ import Testing
     try bench.fetch("list -o out -q --har x.har").expect(status: 0)
     #expect(try look("e['response']['content']['size']").split(separator: "\n").count == 300)
     bench.origin.hold("/299")
+    #expect(unsafe unlink(bench["x.har"]) == 0)
     let tool = try bench.start("fetch list -q --har x.har --no-cache")
-    for _ in 0..<20_000 where FileFacts(path: bench["x.har"])?.size ?? 0 < 65_536 { usleep(500) }
+    for _ in 0..<600_000 where FileFacts(path: bench["x.har"])?.size ?? 0 < 65_536 { usleep(500) }
     tool.signal(SIGKILL)
     #expect(tool.wait() == .signal(SIGKILL))
     #expect(try look("e['response']['status']").split(separator: "\n").count > 50)

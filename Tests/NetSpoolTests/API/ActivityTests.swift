@@ -18,6 +18,7 @@ struct ActivityTests {
       let tally = Tally()
       for number in 0..<20 { tally.start(engine.operation(path: "/held", parameters: ["n": "\(number)"])) }
       #expect(await origin.waitForWaiting("/held", 4))
+      await engine.settle()
       #expect(queue.activity.running == 4)
       #expect(queue.activity.queued == 16)
       origin.release("/held")

@@ -13,7 +13,10 @@ struct BatchTests {
       for number in stride(from: 0, to: Self.many, by: 33) { origin.on("/\(number)", .status(500)) }
       let operations = (0..<Self.many).map { engine.operation(path: "/\($0)") }
       let progress = Journal<NetworkBatch.Progress>()
-      let results = await engine.enqueue(operations).onProgress { progress.add($0) }.results
+      origin.hold("/1")
+      let batch = engine.enqueue(operations).onProgress { progress.add($0) }
+      origin.release("/1")
+      let results = await batch.results
       #expect(results.count == Self.many)
       for (number, result) in results.enumerated() {
         #expect(result.text == (number % 33 == 0 ? nil : "1234"), "operation \(number)")

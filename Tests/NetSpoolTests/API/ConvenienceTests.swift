@@ -246,7 +246,8 @@ struct AgainTests {
       }
     }) { engine, origin in
       origin.on("/a", .status(500))
-      let operation = engine.operation(path: "a", parameters: ["q": "1"]).setHeader("X-A", "1")
+      let operation = engine.operation(path: "a", parameters: ["q": "1"]).setHeader("X-A", "1").onError { _ in
+      }
       #expect(await engine.end(of: operation).code == .status)
       engine.enqueue(operation)
       await told.opened()

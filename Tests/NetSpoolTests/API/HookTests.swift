@@ -69,7 +69,7 @@ struct HookTests {
       origin.on(prefix: "/", .status(500))
       engine.start("/1")
       await first.opened()
-      _ = await engine.end(of: engine.operation(path: "/2"))  // has an error handler
+      _ = await engine.end(of: engine.operation(path: "/2").onError { _ in })
       let cancelled = engine.operation(path: "/3")
       cancelled.cancel()
       engine.enqueue(cancelled)

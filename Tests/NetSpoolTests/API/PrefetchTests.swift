@@ -47,12 +47,18 @@ struct PrefetchTests {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("1234"))
       let base = origin.url("/")
-      let batch = Journal<NetworkBatch>()
+      let (batch, isThere) = (Journal<NetworkBatch>(), Latch())
       let urls = Numbered { number in
-        if number >= 3000 { batch.entries.first?.cancel() }
+        if number >= 3000 {
+          isThere.block()
+          batch.entries.first?.cancel()
+        }
         return base + "\(number)"
       }
-      let summary = await summary { batch.add(engine.prefetch(urls, completion: $0)) }
+      let summary = await summary {
+        batch.add(engine.prefetch(urls, completion: $0))
+        isThere.open()
+      }
       #expect(summary.wasCancelled)
       #expect(summary.succeeded + summary.failed >= 3000)
       #expect(summary.succeeded + summary.failed <= 3002)

@@ -113,7 +113,7 @@ struct StreamedResponseTests {
   @Test(arguments: ["break", "throw", "task", "drop"])
   func `a reader that leaves cancels`(how: String) async throws {
     try await withEngine { engine, origin in
-      origin.on("/a", Answer.pattern(1 << 30))
+      origin.on("/a", Answer.pattern(1 << 30).stallAfter(8 << 20))
       let (operation, cancelled) = (engine.operation(path: "a"), Latch())
       let task = Task {
         let answer = try await engine.stream(operation)

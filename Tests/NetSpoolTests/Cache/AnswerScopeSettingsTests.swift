@@ -93,7 +93,7 @@ import Testing
     Row("credentialScope", .whom) { $0.credentialScope = "ann" },
     Row("coalescesAcrossProcesses", .none) { $0.coalescesAcrossProcesses = false },
     Row("residentBytesMax", .none) { $0.residentBytesMax = 1 },
-    Row("lookPatience", .none) { $0.lookPatience = 1 },
+    Row("slack", .none) { $0.slack = 2 },
   ]
 
   private static let requests: [Row<NetworkRequest>] = [

@@ -22,25 +22,25 @@ import Testing
   }
 
   @Test(arguments: [SIGKILL, SIGSTOP])
-  func `a process that is dead or stopped holds the others up for no longer than a second`(signal: Int32)
+  func `a process that is dead or stopped holds others up for as long as its claim is good`(signal: Int32)
     async throws
   {
     let (path, origin) = (folder.path, try ScriptedOrigin())
-    let engine = try Self.engine(path, origin.port, silenceMax: 1_000_000)
+    let engine = try Self.engine(path, origin.port, silenceMax: 3_000_000)
     // Given a process that asks, and another that waits for it
     origin.on("/a", .raw([.text("HTTP/1.1 200 OK\r\n"), .gate("never")]))
     async let child = #expect(processExitsWith: .signal(SIGKILL)) {
       [path = path as String, port = origin.port as Int] in
-      let engine = try CacheClaimTests.engine(path, port, silenceMax: 1_000_000)
+      let engine = try CacheClaimTests.engine(path, port, silenceMax: 3_000_000)
       _ = await engine.fetch("/a", headers: ["X-Process": "\(getpid())"])
     }
     #expect(await origin.waitForWaiting("never", 1))
     let process = try #require(
       await origin.takeRequest().flatMap { $0.header("X-Process") }.flatMap { pid_t($0) })
-    let (waiting, limit) = (engine.operation(path: "/a"), LoopLimit(.milliseconds(1_300)))
+    let (waiting, limit) = (engine.operation(path: "/a"), LoopLimit(.seconds(6)))
     waiting.onStateChange { if $0 == .executing { limit.keep() } }
     engine.enqueue(waiting)
-    try await Task.sleep(for: .milliseconds(1_500))
+    try await Task.sleep(for: .milliseconds(3_500))
     #expect(origin.hits("/a") == 1)
     // When it is killed or stopped
     origin.on("/a", cacheable("mine"))
@@ -138,7 +138,7 @@ import Testing
   }
 
   @Test func `a store that cannot be written holds up no request`() async throws {
-    try await withTwoQueues { first, second, origin in
+    try await withTwoQueues(slack: 1) { first, second, origin in
       let asking = await first.held("/a", cacheable("late"), at: origin)
       let waiting = second.start("/a")
       await second.settle()
@@ -225,22 +225,26 @@ import Testing
   }
 
   private func withTwoQueues(
-    _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
+    slack: Int = 60, _ body: (NetworkEngine, NetworkEngine, ScriptedOrigin) async throws -> Void
   ) async throws {
     let (path, origin) = (folder.path, try ScriptedOrigin())
-    try await body(Self.engine(path, origin.port), Self.engine(path, origin.port), origin)
+    try await body(
+      Self.engine(path, origin.port, slack: slack), Self.engine(path, origin.port, slack: slack), origin)
   }
 
   /// With a queue of its own, and a store that waits long for a process that is only slow.
   static func engine(
-    _ path: String, _ port: Int, silenceMax: Microseconds = 60_000_000, coalesces: Bool = true
+    _ path: String, _ port: Int, silenceMax: Microseconds = 60_000_000, slack: Int = 60,
+    coalesces: Bool = true
   ) throws -> NetworkEngine {
     var settings = CacheStoreSettings(directory: path)
     settings.claimSilenceMax = silenceMax
+    settings.lookPatience = 60_000_000
+    settings.slack = slack
     settings.match = EngineCache.match
     let store = try CacheStore.open(settings)
     let engine = try NetworkEngine(host: "127.0.0.1", on: NetworkQueue()) {
-      ($0.scheme, $0.port) = (.http, port)
+      ($0.scheme, $0.port, $0.delivery) = (.http, port, .loopThread)
     }
     var cache = CacheConfiguration.patient(path)
     cache.coalescesAcrossProcesses = coalesces

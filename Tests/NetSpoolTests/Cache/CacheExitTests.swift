@@ -1,5 +1,6 @@
 import Glibc
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -51,6 +52,7 @@ import Testing
     let (url, path) = (origin.url("/"), folder.path)
     await #expect(processExitsWith: .exitCode(7)) { [url = url as String, path = path as String] in
       try CacheExitTests.fetchAll(try CacheExitTests.makeEngine(path), url)
+      ExitGate.patience.store(60 * .second, ordering: .relaxed)
       exit(7)
     }
     #expect(try stored() == Self.count)
@@ -71,6 +73,7 @@ import Testing
       engine!.enqueue(last)
       engine = nil
       await isOver.opened()
+      ExitGate.patience.store(60 * .second, ordering: .relaxed)
       exit(7)
     }
     #expect(try stored() == Self.count)

@@ -41,7 +41,7 @@ extension CacheConfiguration {
   /// A busy machine is taken for no disk that hangs.
   static func patient(_ directory: String) -> CacheConfiguration {
     var configuration = CacheConfiguration(directory: directory)
-    configuration.lookPatience = 60_000_000
+    configuration.slack = 60
     return configuration
   }
 }

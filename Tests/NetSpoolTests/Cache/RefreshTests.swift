@@ -49,7 +49,9 @@ struct RefreshTests {
       engine.homePort.perform { $0.close() }
       gate.open()
       #expect(await blocking { engine.configuration.queue.driver.close() } == 0)
-      #expect(await operation.end().text == "old")
+      // What was found more than a second ago is looked for again, and the end comes first.
+      let ending = await operation.end()
+      #expect(ending.text == "old" || ending.code == .engineClosed, "\(ending)")
     }
   }
 

@@ -43,7 +43,7 @@ struct CoalescingTests {
   @Test(arguments: Phase.allCases, [true, false]) func `the exchange has the longest limits that are wanted`(
     _ phase: Phase, _ isFirstHasty: Bool
   ) async throws {
-    try await withEngine { engine, origin in
+    try await withEngine({ $0.delivery = .loopThread }) { engine, origin in
       // Given an origin that is silent for longer than one of two would wait
       let place = phase == .headers ? FaultPoint.requestRead : .body(2)
       origin.on("/a", Answer.text("both").fault(.pause(.milliseconds(800)), at: place))
@@ -53,8 +53,13 @@ struct CoalescingTests {
         if phase == .headers { $0.timeouts.headers = .milliseconds(300) }
         if phase == .stall { $0.timeouts.stall = .milliseconds(300) }
       }
-      // When both share an exchange
-      await engine.share("/a", at: origin, operations)
+      // When both share an exchange, the second before the first one's limit can be over
+      operations[0].onStateChange { if $0 == .executing { engine.enqueue(operations[1]) } }
+      origin.hold("/a")
+      engine.enqueue(operations[0])
+      #expect(await origin.waitForWaiting("/a", 1))
+      await engine.settle()
+      origin.release("/a")
       // Then both have its answer
       for operation in operations { #expect(await operation.end().text == "both") }
       #expect(origin.hits("/a") == 1)

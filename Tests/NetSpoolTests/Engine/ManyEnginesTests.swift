@@ -183,8 +183,8 @@ struct ManyEnginesTests {
         if begun.value < 200 { look() }
       }
     }
-    queue.isSuspended = false
     look()
+    queue.isSuspended = false
     for operation in asked { #expect(await operation.end().code == .connectFailed) }
     // Then no turn has made more, as libcurl connects in one call all that have begun; a slow one ends before
     let most = turns.withLock { zip($0.dropFirst(), $0).map { $0 - $1 }.max() }

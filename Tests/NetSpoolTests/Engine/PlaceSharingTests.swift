@@ -11,6 +11,8 @@ import Testing
     try await withEngine(queue: {
       ($0.sizing, $0.maximumPerOrigin, $0.maximumConcurrent) = (.fixed(64), 64, 8)
     }) { many, slow in
+      // However slow the machine is
+      many.driver.eachLoop { $0.seats.silence = .max }
       slow.fallback(.pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
       let long = many.start((0..<40).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) })
       #expect(await slow.waitForHits("/long", 8))

@@ -1,5 +1,6 @@
 import Glibc
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -60,8 +61,9 @@ import Testing
 
   @Test func `a blocked closure holds no exit up`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      // What waits for threads does so for a second
-      ExitTime.limit(isSanitized ? 2_000_000 : 900_000)
+      // What waits for threads would do so for longer
+      ExitGate.patience.store(60 * .second, ordering: .relaxed)
+      ExitTime.limit(30 * .second)
       let origin = try ScriptedOrigin(answering: .text("ok"))
       let engine = try NetworkEngine(on: .shared) { $0.delivery = .loopThread }
       let isInside = Latch()
@@ -79,8 +81,9 @@ import Testing
 
   @Test func `a thread that waits for the end of another holds no exit up`() async throws {
     await #expect(processExitsWith: .exitCode(7)) {
-      // What waits for threads does so for a second
-      ExitTime.limit(isSanitized ? 2_000_000 : 900_000)
+      // What waits for threads would do so for longer
+      ExitGate.patience.store(60 * .second, ordering: .relaxed)
+      ExitTime.limit(30 * .second)
       let isJoining = Latch()
       let other = try SystemThread.start(name: "never ends") { SystemSemaphore().wait() }
       _ = try SystemThread.start(name: "joins") {

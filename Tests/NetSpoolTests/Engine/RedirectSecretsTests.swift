@@ -28,7 +28,8 @@ struct RedirectSecretsTests {
       for (index, goal) in goals.enumerated() {
         wire.origin.on("/a", .redirect(to: goal))
         // Others who share the exchange are told the same.
-        let operations = wire.engine.start((0..<3).map { _ in wire.operation("/a") })
+        let operations = (0..<3).map { _ in wire.operation("/a") }
+        await wire.engine.share("/a", at: wire.origin, operations)
         for operation in operations {
           let ending = await operation.end()
           #expect(ending.error?.url == goal, "\(ending)")

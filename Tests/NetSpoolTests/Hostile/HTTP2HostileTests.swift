@@ -27,7 +27,7 @@ struct HTTP2HostileTests {
       let operation = wire.engine.operation(
         url: server.url(expected.name), method: expected.hasBody ? .put : .get)
       if expected.hasBody { operation.setBody(.bytes([UInt8](repeating: 7, count: 100_000))) }
-      if expected.isLate { operation.timeouts = .init(headers: .seconds(0.3), stall: .seconds(0.3)) }
+      if expected.isLate { operation.timeouts = expected.ending.limits }
       let tally = Tally()
       tally.watch(operation)
       // When it has run
@@ -164,15 +164,17 @@ struct HTTP2HostileTests {
   }
 
   @Test func `leaves a connection on which no answer comes`() async throws {
-    try await withHostileServer(.http2, { $0.timeouts.headers = .seconds(0.3) }) { wire, server in
+    try await withHostileServer(.http2) { wire, server in
       // Given requests that wait in vain on the first connection
       let url = server.url("silence_once")
       let operations = ["a", "b", "c"].map { wire.engine.operation(url: url + $0) }
+      for operation in operations { operation.timeouts = .init(headers: .seconds(0.3)) }
       for ending in await wire.engine.enqueue(operations).results {
         #expect(ending.code == .timedOut, "\(ending)")
       }
       // Then the next comes on another
-      #expect(await wire.get(url + "d").text == "ok" && server.connections("silence_once") == 2)
+      #expect(await wire.get(url + "d").text == "ok")
+      #expect(await until { server.connections("silence_once") == 2 })
     }
   }
 
@@ -183,7 +185,10 @@ struct HTTP2HostileTests {
       let url = server.url("silence_once")
       let (patient, late) = (wire.engine.operation(url: url + "a"), wire.engine.operation(url: url + "b"))
       late.timeouts = .init(headers: .seconds(0.3))
-      wire.engine.enqueue([patient, late])
+      wire.engine.enqueue(patient)
+      // Its server has said all that it will say
+      #expect(await until { server.requests("silence_once").count == 1 })
+      wire.engine.enqueue(late)
       let ending = await late.end()
       #expect(ending.code == .timedOut, "\(ending)")
       // Then the next ones come on another, and the patient goes on
@@ -201,6 +206,7 @@ struct HTTP2HostileTests {
       // Given two who wait for longer than a second
       let url = server.url("silence_once")
       let operations = wire.engine.start(["a", "b"].map { wire.engine.operation(url: url + $0) })
+      #expect(await until { server.requests("silence_once").count == 2 })
       let clock = wire.engine.operation(url: server.url("silence"))
       clock.timeouts = .init(headers: .seconds(1.5))
       _ = await wire.result(of: clock)

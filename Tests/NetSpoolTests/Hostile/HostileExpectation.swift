@@ -25,6 +25,14 @@ enum HostileEnding: Sendable {
   }
 }
 
+extension HostileEnding {
+  /// Of the limits of time, only the one that is meant.
+  var limits: NetworkRequest.Timeouts {
+    if case .fails(_, let limit) = self, limit.hasPrefix("stall") { return .init(stall: .seconds(0.3)) }
+    return .init(headers: .seconds(0.3))
+  }
+}
+
 /// What a user sees of one hostile behaviour.
 struct HostileExpectation: Sendable, CustomTestStringConvertible {
   let name: String

@@ -17,7 +17,7 @@ struct HostileTests {
       let operation = wire.operation(behaviour.path, NetworkRequest.Method(behaviour.method))
       for field in behaviour.requestHeaders { operation.setHeader(field.name, field.value) }
       if behaviour.method == "POST" { operation.setBody(.bytes(Array("hello".utf8))) }
-      if expected.isLate { operation.timeouts = .init(headers: .seconds(0.3), stall: .seconds(0.3)) }
+      if expected.isLate { operation.timeouts = expected.ending.limits }
       let tally = Tally()
       tally.watch(operation)
       // When it has run

@@ -81,11 +81,10 @@ struct EventLoopTests {
     stopped.start(milliseconds: 2)
     stopped.stop()
     repeating.start(milliseconds: 1, repeating: 1)
-    _ = fixture.run(until: { _ in fired.count == 2 }) {
+    _ = fixture.run(until: { _ in fired.count == 2 && repeats > 1 }) {
       for timer in [later, sooner, stopped, repeating] { timer.close() }
     }
     #expect(fired == ["sooner", "later"])
-    #expect(repeats > 1)
   }
 
   @Test func `a table of timers takes none after it has closed, and closes with its loop`() throws {

@@ -188,9 +188,10 @@ final class SchedulerModel {
   /// Nobody is paused any more, and time passes until all have ended.
   private func end(_ all: [NetworkOperation], _ ledger: Ledger) throws(Fault) {
     var rounds = 0
+    let limit = ContinuousClock.now + .patience
     while ledger.count < all.count || wire.hasWork || !timeline.isEmpty {
       rounds += 1
-      if rounds == 20_000 {
+      if ContinuousClock.now > limit {
         let left = all.indices.filter { ledger.endings($0) == 0 }
         throw fault("\(left.map { all[$0].loop.phase }) never end")
       }
@@ -216,17 +217,18 @@ final class SchedulerModel {
   /// Nothing is left in the store, and nothing of it on its way.
   private func endFreezing() throws(Fault) {
     guard let freezing else { return }
-    var rounds = 0
+    let limit = ContinuousClock.now + .patience
     repeat {
       let stillness = freezing.awaitStill()
       while !stillness.isThere.load(ordering: .acquiring) || wire.hasWork || !timeline.isEmpty {
-        rounds += 1
-        if rounds == 20_000 { throw fault("the store is never still") }
+        if ContinuousClock.now > limit { throw fault("the store is never still") }
         usleep(20)
         if !wire.step() { _ = timeline.advance() }
         turn()
       }
     } while wire.hasWork
+    // What the freezer sent the loop before it was still.
+    turn()
     if freezing.left != 0 { throw fault("\(freezing.left) frozen requests are left") }
     freezing.forgetDead()
   }
@@ -284,12 +286,11 @@ final class SchedulerModel {
 
   private func checkCache() throws(Fault) {
     func isFree(_ budget: NetworkBudget?) -> Bool { budget.map { $0.held == 0 && $0.waiting == 0 } ?? true }
-    var rounds = 0
+    let limit = ContinuousClock.now + .patience
     while true {
       let budgets = engines[1].budgets
       if isFree(budgets.cacheWrites), isFree(budgets.cacheSpools) { return }
-      rounds += 1
-      if rounds == 20_000 { throw fault("\(budgets)") }
+      if ContinuousClock.now > limit { throw fault("\(budgets)") }
       usleep(100)
       turn()
     }

@@ -30,7 +30,11 @@ import Testing
       // Then the list of addresses is turned in time, and stays so
       for time in [1_000, 0] {
         origin.hold("/")
-        let operation = engine.start(Self.operation(engine, origin))
+        // Its addresses are looked up before, on another thread.
+        let begins = Latch()
+        let operation = Self.operation(engine, origin).onStateChange { if $0 == .executing { begins.open() } }
+        engine.enqueue(operation)
+        await begins.opened()
         let first = await operation.onLoop(after: .milliseconds(time)) {
           operation.loop.origin?.name.addresses.first
         }

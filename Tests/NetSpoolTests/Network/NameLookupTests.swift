@@ -40,7 +40,7 @@ struct NameLookupTests {
     try await withNames { names, wire in
       names.set("half.test", .withBrokenIPv6(NameServer.loopback))
       wire.origin.on("/", .text("hello"))
-      let answer = await wire.engine.end(of: wire.operation(at: "half.test"), within: .seconds(2))
+      let answer = await wire.engine.end(of: wire.operation(at: "half.test"), within: .seconds(30))
       #expect(answer.text == "hello")
     }
   }

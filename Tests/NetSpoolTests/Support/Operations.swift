@@ -12,9 +12,9 @@ extension NetworkEngine {
   /// Enqueues one whose first attempt fails, and answers it when it waits for the second.
   func waitingAgain(_ path: String, at origin: ScriptedOrigin) async -> NetworkOperation {
     origin.on(path, .status(503).header("Retry-After", "30"))
-    let waits = Latch()
+    let (waits, times) = (Latch(), Counter())
     let operation = operation(path: path).configure { $0.retry = .standard }
-      .onStateChange { if $0 == .queued, origin.hits(path) > 0 { waits.open() } }
+      .onStateChange { if $0 == .queued, times.add() == 2 { waits.open() } }
     enqueue(operation)
     await waits.opened()
     return operation

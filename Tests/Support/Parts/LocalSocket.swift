@@ -5,6 +5,8 @@ import Glibc
 struct LocalSocket: Sendable {
   let descriptor: TestDescriptor
   let port: UInt16
+  /// By a peer that did so at once, while the system was connecting.
+  var wasReset = false
 
   static func listening(host: UInt8 = 1, port: UInt16 = 0) throws -> LocalSocket {
     let socket = try bound(makeDescriptor(), host: host, port: port)
@@ -47,8 +49,10 @@ struct LocalSocket: Sendable {
     let descriptor = try makeDescriptor()
     var address = loopback(host, port: port)
     let result = unsafe withSocketAddress(&address) { unsafe connect(descriptor.number, $0, $1) }
-    guard result == 0 else { throw PartFailure("connect to port \(port): errno \(errno)") }
-    return LocalSocket(descriptor: descriptor, port: port)
+    guard result == 0 || errno == ECONNRESET else {
+      throw PartFailure("connect to port \(port): errno \(errno)")
+    }
+    return LocalSocket(descriptor: descriptor, port: port, wasReset: result != 0)
   }
 
   private static func makeDescriptor() throws -> TestDescriptor {

@@ -24,7 +24,7 @@ func spawn(
   var child: pid_t = 0
   let failure = unsafe withCStrings([program] + arguments.dropFirst()) { argv in
     unsafe withCStrings(ownEnvironment() + environment) { envp in
-      unsafe posix_spawn(&child, program, &actions, &attributes, argv, envp)
+      starting { unsafe posix_spawn(&child, program, &actions, &attributes, argv, envp) }
     }
   }
   guard failure == 0 else { throw PartFailure("\(program): errno \(failure)") }

@@ -58,7 +58,7 @@ final class SquidProxy: Sendable {
       ], into: directory + "/squid.conf")
     if isRoot { _ = try ChildProcess.run(["chown", "-R", "nobody", directory]) }
     server = try PartServer([program, "-N", "-f", directory + "/squid.conf"], in: directory)
-    try server.waitForPort(port)
+    for port in [port, openPort] { try server.waitForPort(port) }
   }
 
   func stop() { server.stop() }

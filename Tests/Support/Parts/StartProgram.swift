@@ -20,7 +20,7 @@ func startProgram(_ words: [String], _ environment: [String], _ descriptors: [In
   var child: pid_t = 0
   let failure = unsafe withCStrings(words) { argv in
     unsafe withCStrings(environment + inheritedEnvironment(besides: environment)) { envp in
-      unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp)
+      starting { unsafe posix_spawn(&child, words[0], &actions, &attributes, argv, envp) }
     }
   }
   guard failure == 0 else { throw PartFailure("start \(words[0]): errno \(failure)") }

@@ -23,6 +23,8 @@ final class Seats {
   /// The next look at streams that take nothing; 0: from this turn on.
   private var readersWatch: TimerTable.Key?
   private let context: LoopContext
+  /// An exchange that has had no answer for so long makes room for others.
+  var silence: Microseconds = 1_000_000
   /// Called with the number of the tick.
   var onTick: (Int) -> Void = { _ in }
   /// Told of an exchange whose streams have taken nothing for a while.
@@ -223,10 +225,11 @@ final class Seats {
 
   // MARK: Making room
 
-  /// Origins that are silent must not keep others waiting: who has had no answer for a second makes room.
+  /// Origins that are silent must not keep others waiting.
   func letOthersPass(now: Microseconds) {
     guard isHeldUp else { return }
-    for transfer in running where transfer.isSilent(now: now) && !transfer.exchange.standsAside {
+    for transfer in running where transfer.isSilent(for: silence, now: now) && !transfer.exchange.standsAside
+    {
       guard standAside(transfer) else { break }
     }
     // Of several loops, one that has places may have nobody who waits.

@@ -183,6 +183,8 @@ struct CacheStoreSettings: Sendable {
   var claimSilenceMax: Microseconds = 1_000_000
   /// A request that looks for a stored answer waits for the disk so long, and goes on without it then. 1 s.
   var lookPatience: Microseconds = 1_000_000
+  /// How many times longer than usual the disk and other writers may take before a request goes on without them. 1.
+  var slack = 1
   /// Entries that one transaction takes out of those that were removed by a pattern. 1,000.
   var removedAtOnce = 1_000
   /// The time that another process may take to sweep out what it has removed, before this one does so. 10 s.

@@ -82,7 +82,8 @@ struct CacheWriter: ~Copyable {
   private mutating func commit(
     _ body: (inout CacheWriter, inout WriteTransaction) throws(StoreError) -> Void
   ) throws(StoreError) -> BatchReport {
-    var transaction = try WriteTransaction(environment, patience: Self.patience)
+    let patience = Self.patience * Microseconds(settings.slack)
+    var transaction = try WriteTransaction(environment, patience: patience)
     try loadNamespaces(transaction)
     try loadRemovals(transaction)
     let fileBytesBefore = try databases.fileBytes(transaction)

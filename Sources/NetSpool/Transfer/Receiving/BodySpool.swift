@@ -14,6 +14,7 @@ final class BodySpool: Sink {
     /// What all spools of the queue have in memory.
     let memory: BudgetRoom
     /// See `CacheStoreSettings`.
+    let slack: Int
     let onDisk: (@Sendable () -> Void)?
     let after: (UInt64, @escaping () -> Void) -> Void
   }
@@ -26,7 +27,7 @@ final class BodySpool: Sink {
   private static let behindMax = 4 << 20
   /// So long in all. It is enough for a writer whom the system gave no turn; a disk that is slower than the network is no
   /// reason to wait, unless there are some who have begun to read here and could not go on.
-  private var holdMax: Microseconds { readers == 0 ? 50_000 : 1_000_000 }
+  private var holdMax: Microseconds { (readers == 0 ? 50_000 : 1_000_000) * Microseconds(place.slack) }
   /// So long an ending waits for the last bytes to be written, in milliseconds: less than the 50 ms that are promised to all.
   private static let patience: UInt64 = 40
   /// So long the last bytes have after that.
@@ -203,11 +204,12 @@ final class BodySpool: Sink {
     endIfWritten()
     guard case .whole = state else { return }
     // It lives until then: who shares the ending does not hold it any more.
-    place.after(Self.patience) { [self] in
+    let slack = UInt64(place.slack)
+    place.after(Self.patience * slack) { [self] in
       guard case .whole = state else { return }
       isOverdue = true
       ready()
-      place.after(Self.lastChance) { [self] in if case .whole = state { giveUp() } }
+      place.after(Self.lastChance * slack) { [self] in if case .whole = state { giveUp() } }
     }
   }
 

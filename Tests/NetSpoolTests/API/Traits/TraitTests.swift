@@ -158,6 +158,8 @@ struct TraitTests {
       #expect(await until { gauge("netspool.origin.connections", of: engine) == 1 })
       #expect(await until { gauge("netspool.cache.hits", of: engine) == 2 })
       #expect(gauge("netspool.origin.width", of: engine) ?? 0 >= 1)
+      // The last that a look sets
+      #expect(await until { gauge("netspool.frozen.age", of: engine) == 0 })
       #expect(
         gauge("netspool.cache.bytes", of: engine) ?? 0 > 0 && gauge("netspool.frozen.age", of: engine) == 0)
       origin.stop()

@@ -167,7 +167,15 @@ struct BodyFilesTests {
     let store = try directory.open()
     Self.put(store, 0..<3)
     for name in Self.names(directory) { try directory.remove("bodies/\(name)") }
+    // What one lookup has removed would be committed while the next one looks, and that begin anew.
+    let (isKept, goesOn) = (Latch(), Latch())
+    store.core.afterCommit {
+      isKept.open()
+      goesOn.block()
+    }
+    isKept.block()
     #expect((0..<3).allSatisfy { store.lookup("\($0)").isMissing })
+    goesOn.open()
     store.flush()
     #expect(store.statistics.damaged == 3 && store.statistics.entries == 0)
     #expect(store.statistics.bytes < Self.long)

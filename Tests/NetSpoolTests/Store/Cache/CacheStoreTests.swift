@@ -59,6 +59,14 @@ struct CacheStoreTests {
       #expect(store.lookup("a").map { $0.place == nil } == true)
     }
     store.flush()
+    // Nor does the store's thread let go of what it was found in, which has not been used for a while
+    let (isKept, goesOn) = (Latch(), Latch())
+    defer { goesOn.open() }
+    store.core.afterCommit {
+      isKept.open()
+      goesOn.block()
+    }
+    isKept.block()
     let found = try #require(store.lookup("a"))
     // When it is asked for again, then it is there, and counts as a hit
     let hits = store.statistics.hits
@@ -70,6 +78,7 @@ struct CacheStoreTests {
     #expect(store.statistics.hits == hits + 2)
     #expect(place.copyBody(waiting: false) == pattern(1, count: 5_000))
     // And not after a commit, whatever was in it
+    goesOn.open()
     store.write("b", [])
     for waiting in [false, true] { #expect(place.copyBody(waiting: waiting) == nil) }
     #expect(store.lookup(StoreKey("a"), again: place) { _ in true } == nil)

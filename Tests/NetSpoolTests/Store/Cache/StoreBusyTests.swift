@@ -170,7 +170,7 @@ struct StoreBusyTests {
       origin.on("/", .text("hello").header("Cache-Control", "max-age=60"))
       let other = try NetworkEngine(to: origin, on: engine.configuration.queue)
       try await Self.whileKept(directory.path) {
-        let configuration = CacheConfiguration(directory: directory.path)
+        let configuration = CacheConfiguration.patient(directory.path)
         // Given an engine that is to have a cache there
         async let opening = blocking { [configuration] in
           let start = ContinuousClock.now

@@ -77,7 +77,7 @@ struct StoreModelTests {
       store.put(name, value.body, namespace: value.namespace, metadata: value.metadata)
     }
     store.flush()
-    for _ in 0..<5_000 where store.statistics.entries != model.count { usleep(1_000) }
+    for _ in 0..<300_000 where store.statistics.entries != model.count { usleep(1_000) }
     #expect(store.statistics.entries == model.count, "seed \(seed)")
     for (name, value) in model {
       let hit = store.lookup(name)

@@ -12,11 +12,22 @@ import Testing
   @Test func `entries of a removal are found by no lookup before they are taken out`() async throws {
     let store = try folder.open { $0.removedAtOnce = 1 }
     fill(store, 1_500)
-    // When a third of them is removed
-    store.removeAll(namespace: "n", matching: Array("x/".utf8))
+    // When a third of them is removed, and the store's thread is kept before it takes them out
+    let (isKept, isRead, goesOn) = (Latch(), Latch(), Latch())
+    store.core.afterCommit {
+      isKept.open()
+      isRead.block()
+    }
+    await isKept.opened()
+    async let removal: Void = blocking { store.removeAll(namespace: "n", matching: Array("x/".utf8)) }
+    #expect(await until { store.core.shared.withLock { $0.removals.count } == 1 })
+    store.core.afterCommit { goesOn.block() }
+    isRead.open()
+    await removal
     // Then nobody finds them, though most are still there, and what is put now is found
     let left = store.statistics.entries
     #expect((0..<1_500).allSatisfy { store.lookup(Self.key($0)).isMissing == ($0 % 3 == 0) })
+    goesOn.open()
     store.put(Self.key(0), namespace: "n", metadata: [], body: [9])
     store.flush()
     #expect(store.lookup(Self.key(0))?.bytes == [9])
@@ -43,7 +54,8 @@ import Testing
     // Given a removal that its process did not finish
     var store = try folder.open { $0.removedAtOnce = 5 }
     fill(store, 2_000)
-    store.removeAll(namespace: "n", matching: Array("x/".utf8))
+    var writer = CacheWriter(store.core)
+    #expect(try writer.remove(namespace: "n", pattern: Array("x/".utf8)).left != nil)
     store.close()
     store = try folder.open {
       $0.removedAtOnce = 50

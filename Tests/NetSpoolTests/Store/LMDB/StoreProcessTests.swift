@@ -35,6 +35,7 @@ struct StoreProcessTests {
       let store = try CacheStore.open(CacheStoreSettings(directory: path))
       precondition(!store.lookup("ours").isMissing, "not seen")
       store.put("theirs", [2])
+      while store.statistics.pendingBytes > 0 { store.flush() }
       store.close()
     }
     try Self.work(path, part: 1, rounds: 600)

@@ -25,7 +25,7 @@ struct ExpectTests {
   @Test(arguments: ["GET", "PUT", "POST"])
   func `a refusal is followed by the request without`(_ method: String) async throws {
     try await withWire { wire in
-      wire.origin.expectPolicy = .refuse
+      wire.origin.onHead("/a") { $0.header("Expect") == nil ? nil : .status(417).closing() }
       wire.origin.on("/a", .text("ok"))
       let operation = wire.operation("/a", NetworkRequest.Method(method)).setBody(.bytes(Array("hello".utf8)))
         .setHeader("Expect", "100-continue")
@@ -37,7 +37,7 @@ struct ExpectTests {
 
   @Test func `a refusal of a body that cannot be sent again is the answer`() async throws {
     try await withWire { wire in
-      wire.origin.expectPolicy = .refuse
+      wire.origin.onHead("/a") { $0.header("Expect") == nil ? nil : .status(417).closing() }
       let stream = ScriptedUpload([.bytes([1])], isReopenable: false)
       let operation = wire.operation("/a", .put).setUploadStream(stream).setHeader("Expect", "100-continue")
       let error = try await wire.failure(operation)
