@@ -47,7 +47,7 @@ import Testing
     origin.on("/a", .noAnswer)
     // Given so many that reading them takes a while
     let bundle = try folder.write(
-      "ca.pem", String(repeating: origin.certificateAuthority ?? "", count: 40_000))
+      "ca.pem", String(repeating: origin.certificateAuthority ?? "", count: 5_000))
     try await withQueue { queue in
       let engine = try NetworkEngine(on: queue) { ($0.tls.caFile, $0.delivery) = (bundle, .loopThread) }
       let operation = engine.operation(url: origin.url("/a"))

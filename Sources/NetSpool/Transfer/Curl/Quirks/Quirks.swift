@@ -19,7 +19,9 @@ internal import CNetSpoolShims
 /// Not levelled, because 7.88.1 keeps silent about it, and passes for whole what had come; such an answer is not kept in a cache:
 /// an HTTP/2 connection that nghttp2 gives up inside an answer that goes to memory (see `GivenUpConnections`), or that is flooded
 /// with pings; a body that only the end of a TLS
-/// connection ends, and that end comes without close_notify (RFC 9112 section 9.8; an error with OpenSSL 3.2 and later).
+/// connection ends, and that end comes without close_notify (RFC 9112 section 9.8; an error with OpenSSL 3.2 and later). Nor is
+/// this, of versions from 7.88.0 on (curl issue 17611): that an exchange over HTTP/2 was given up, its server is told with the
+/// next request on the connection, as RST_STREAM stays in a buffer until then.
 enum Quirks {
   private static func areThere(since first: UInt32 = 0, endsWith end: UInt32 = .max) -> Bool {
     (first..<end).contains(LoadedCurl.version)
