@@ -252,13 +252,13 @@ struct StreamedResponseTests {
   @Test(arguments: ["lines", "events", "body", "events with a length"])
   func `what comes slowly is waited for, where it is read as it comes`(kind: String) async throws {
     try await withEngine({
-      $0.timeouts.stall = .seconds(1.5)
+      $0.timeouts.stall = .seconds(3)
       $0.timeouts.stallBytesPerSecond = 1_000_000
     }) { engine, origin in
       var answer = Answer(body: .bytes(Array(String(repeating: "data: x\n\n", count: 12).utf8)))
       answer.framing = kind == "events with a length" ? .contentLength : .chunked()
       if kind.hasPrefix("events") { answer = answer.header("Content-Type", "text/event-stream") }
-      origin.enqueue(answer.paced(.slices(of: 9, every: .milliseconds(200)), bodyOnly: true), .status(204))
+      origin.enqueue(answer.paced(.slices(of: 9, every: .milliseconds(400)), bodyOnly: true), .status(204))
       let stream = try await engine.stream(NetworkRequest(path: "a"))
       var (count, bytes) = (0, 0)
       switch kind {
