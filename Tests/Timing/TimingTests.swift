@@ -65,7 +65,7 @@ struct TimingTests {
     return operations
   }
 
-  enum Limit: String, CaseIterable { case connect, headers, stall, total }
+  enum Limit: String, CaseIterable { case connect, headers, stall, total, totalOfReaderThatStops }
 
   @Test(arguments: Limit.allCases)
   func `a limit of time ends an operation within a tenth of a second`(_ limit: Limit) async throws {
@@ -74,6 +74,7 @@ struct TimingTests {
       origin.on("/headers", .noAnswer)
       origin.on("/stall", .pattern(10_000).stallAfter(5_000))
       origin.on("/total", .pattern(1 << 20).throttle(100_000))
+      origin.on("/totalOfReaderThatStops", .pattern(3 << 20))
       let url = limit == .connect ? "http://127.0.0.1:\(hole.port)/" : origin.url("/\(limit)")
       var timeouts = NetworkRequest.Timeouts()
       let time = Duration.milliseconds(300)
@@ -81,12 +82,15 @@ struct TimingTests {
       case .connect: timeouts.connect = time
       case .headers: timeouts.headers = time
       case .stall: timeouts.stall = time
-      case .total: timeouts.total = time
+      case .total, .totalOfReaderThatStops: timeouts.total = time
       }
       try await Machine.measures(
         { [timeouts] in
           let operation = engine.operation(url: url)
           operation.timeouts = timeouts
+          if limit == .totalOfReaderThatStops {
+            operation.addDownloadStream(ClosureDownloadStream { _ in .pause })
+          }
           return await self.timeToFail(operation, engine, .timedOut)
         }, within: time + .milliseconds(100), "\(limit)")
     }
