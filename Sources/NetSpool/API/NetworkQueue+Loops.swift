@@ -7,7 +7,7 @@ extension NetworkQueue {
   public enum Loops: Sendable, Hashable {
     /// This many: 1 to 64.
     case fixed(Int)
-    /// Half as many as the machine has processors: at least 1, at most 8.
+    /// Half as many as the machine has processors: at least 1, at most 8; or as many as the environment's `NETSPOOL_LOOPS` says.
     case automatic
 
     /// The number that the environment names, read once for the process.
@@ -33,7 +33,7 @@ extension NetworkQueue {
     private var count: Int {
       switch self {
       case .fixed(let count): count
-      case .automatic: min(Self.automaticMax, max(1, ProcessorCount.online / 2))
+      case .automatic: Self.named?.count ?? min(Self.automaticMax, max(1, ProcessorCount.online / 2))
       }
     }
   }

@@ -168,8 +168,12 @@ extension QueueDriver {
     return pending.load(ordering: .relaxed) - others
   }
 
-  /// Exchanges under way.
-  var running: Int { loops.reduce(0) { $0 + $1.running.load(ordering: .relaxed) } }
+  /// Exchanges under way. Loops tell of theirs one after the other, so a place that has gone from one to another may be told of
+  /// twice.
+  var running: Int {
+    let told = loops.reduce(0) { $0 + $1.running.load(ordering: .relaxed) }
+    return width.map { min(told, $0.occupied) } ?? told
+  }
 
   /// The longest that anybody had one of the loops.
   var longestTurn: Microseconds { loops.map(\.watch.longest).max() ?? 0 }

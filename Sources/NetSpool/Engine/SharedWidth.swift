@@ -62,6 +62,9 @@ final class SharedWidth: Sendable {
   /// A loop waits for a place.
   var isWanted: Bool { waitingCount.load(ordering: .relaxed) > 0 }
 
+  /// Exchanges that may be under way now, at most.
+  var occupied: Int { state.withLock { $0.taken + $0.aside } }
+
   /// Or there is one too many.
   var isScarce: Bool { isWanted || isBeyond.load(ordering: .relaxed) }
 

@@ -112,6 +112,8 @@ extension FetchCommand {
   /// A fixed number of jobs is a promise; `auto` lets the queue find each origin's best width.
   fileprivate var queueConfiguration: NetworkQueue.Configuration {
     var configuration = NetworkQueue.Configuration()
+    // Each loop counts for itself what an origin may get at once.
+    if perOrigin == nil { configuration.loops = .automatic }
     switch jobs {
     case .auto:
       if let perOrigin {

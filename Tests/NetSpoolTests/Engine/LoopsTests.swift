@@ -1,4 +1,5 @@
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -193,6 +194,24 @@ struct LoopsTests {
       there.releaseAll()
       await tally.wait(for: 40)
       #expect(tally.count("completed") == 40 && tally.isOneEach)
+    }
+  }
+
+  @Test func `a place that has gone from loop to loop counts once`() async throws {
+    try await withTwo({ $0.maximumConcurrent = 1 }) { engine, here, there in
+      // However slow the machine is
+      engine.driver.eachLoop { $0.seats.silence = .max }
+      here.hold("/1", .text("ok"))
+      let operation = engine.start(engine.operation(url: here.url("/1")))
+      #expect(await here.waitForWaiting("/1", 1))
+      await engine.settle()
+      // As it was told of before it was given away
+      let other = engine.driver.number(for: there.url("/"), of: engine)
+      engine.driver.loops[other].running.store(1, ordering: .relaxed)
+      #expect(engine.configuration.queue.activity.running == 1)
+      #expect(engine.configuration.queue.budgets.places.held == 1)
+      here.release("/1")
+      #expect(await operation.end().text == "ok")
     }
   }
 
