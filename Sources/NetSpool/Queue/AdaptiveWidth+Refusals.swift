@@ -97,7 +97,7 @@ extension AdaptiveWidth {
 
   /// Waits as long as the origin asks, and then begins gently; or, when it asks for nothing and one at a time is
   /// too much for it, 50 ms, doubled at each refusal up to a second.
-  private mutating func hold(_ retryAfter: Double?, _ now: Int64) {
+  mutating func hold(_ retryAfter: Double?, _ now: Int64) {
     var seconds = max(0, retryAfter ?? 0)
     if seconds > 0 {
       isExploring = true

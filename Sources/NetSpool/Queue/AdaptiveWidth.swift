@@ -73,6 +73,7 @@ struct AdaptiveWidth: Sendable {
     case .failed(let since): didFail(since, now)
     case .throttled(let retryAfter, let since): didRefuse(retryAfter, since, now)
     case .abandoned: didEnd()
+    case .silenced(let until): if until > now { hold(Double(until - now) / 1e6, now) }
     }
   }
 

@@ -19,6 +19,8 @@ struct OriginSizing: Sendable {
     case throttled(retryAfter: Double?, since: Int64)
     /// Ended by our side; says nothing about the origin.
     case abandoned
+    /// The origin asked for quiet, where other transfers than these heard of it.
+    case silenced(until: Int64)
   }
 
   /// How an answer travelled.

@@ -79,6 +79,26 @@ struct LoopsTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `an origin that asks for quiet has it from redirects of all loops`(isKnown: Bool) async throws {
+    try await withTwo({ $0.sizing = .adaptive }) { engine, here, there in
+      here.on(prefix: "/a", .redirect(to: there.url("/b")))
+      there.on("/b", .text("there"))
+      there.on("/busy", .status(429).header("Retry-After", "30"))
+      if isKnown { #expect(await engine.end(of: engine.operation(url: here.url("/a"))).text == "there") }
+      #expect(await engine.end(of: engine.operation(url: there.url("/busy"))).code == .status)
+      let count = there.requestCount
+      let led = engine.start(engine.operation(url: here.url("/a2")))
+      let queue = engine.configuration.queue
+      #expect(
+        await until { queue.activity.queued == 1 && here.hits("/a2") == 1 || there.requestCount > count })
+      await engine.settle()
+      #expect(there.requestCount == count)
+      led.cancel()
+      #expect(await led.end().code == .cancelled)
+    }
+  }
+
   @Test func `requests that share it share its redirect`() async throws {
     try await withTwo { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))

@@ -8,6 +8,8 @@ final class Origins {
   private var byText: [String: Origin] = [:]
   private var spellings: [String: Origin] = [:]
   private var latest: (spelling: String, origin: Origin)?
+  /// Origins that have asked other loops for quiet and are not known here: until when.
+  private var quietElsewhere: [String: Microseconds] = [:]
   /// With so many, those that are idle are forgotten.
   private var countMax: Int { didSet { context.port.loop.originsMax.store(countMax, ordering: .relaxed) } }
   private var isRetiring = false
@@ -80,6 +82,9 @@ final class Origins {
     let origin = Origin(pieces, id: id, sizing: sizing, limit: limit)
     byText[origin.text] = origin
     didCount()
+    if let until = quietElsewhere.removeValue(forKey: origin.text) {
+      apply(.silenced(until: until), to: origin)
+    }
     return origin
   }
 
@@ -190,6 +195,23 @@ final class Origins {
       origin.usedAt = now
     }
     updateLimit(of: origin, now: now)
+    if case .throttled(_?, _) = event { tellOtherLoops(of: origin) }
+  }
+
+  /// Redirects may lead their requests there.
+  private func tellOtherLoops(of origin: Origin) {
+    let (driver, number) = (context.port.driver, context.port.loop.number)
+    guard driver.loops.count > 1, let until = origin.sizing.holdUntil else { return }
+    driver.performEverywhere(of: QueueDriver.Command.house) { [text = origin.text] core in
+      if core.port.loop.number != number { core.origins.keepQuiet(at: text, until: until) }
+    }
+  }
+
+  private func keepQuiet(at text: String, until: Microseconds) {
+    if let origin = byText[text] { return apply(.silenced(until: until), to: origin) }
+    let now = MonotonicClock.now
+    if quietElsewhere.count >= Self.kept { quietElsewhere = quietElsewhere.filter { $0.value > now } }
+    if quietElsewhere.count < Self.kept { quietElsewhere[text] = max(until, quietElsewhere[text] ?? until) }
   }
 
   private func updateLimit(of origin: Origin, now: Microseconds) {
