@@ -41,10 +41,15 @@ def p1_open(s):
 def p11_lag(s):
     """The loop is handed something every 5 ms while an origin misbehaves in each of these ways."""
     waiting, large = s.origin.waiting, "bodies of 1 MiB"
+    trusting = ["--ca", s.origin.ca]
     origins = [
         ("an origin that answers", s.origin.http, []), (large, s.origin.http, ["--folder", "m", "--files", "64"]),
         ("nobody listens", "http://127.0.0.1:1", []), ("all refused with 429", f"{waiting}/wait/0/0", []),
         ("every answer breaks off", f"{waiting}/break", []), ("answers take a minute", f"{waiting}/wait/60000/100000", []),
+        ("an origin that answers, TLS", s.origin.https, trusting),
+        ("a TLS connection for each answer", f"{s.origin.https}/closing", trusting),
+        ("a certificate that nobody trusts", s.origin.sick_https, []),
+        ("TLS that is no TLS", s.origin.sick_http.replace("http:", "https:"), trusting),
     ]
     beats = ["--lag", "--rate", "200", "--requests", str(int(600 * s.scale.share)), "--warmup", "100", "--bulk", "64"]
     rows = [Row(name, "inside", [*beats, "--url-prefix", prefix, *more]) for name, prefix, more in origins]

@@ -5,7 +5,9 @@ func measureLag(_ options: Options) throws(NetworkError) {
   queue.sizing = .fixed(options.bulk)
   queue.maximumConcurrent = options.bulk
   queue.maximumPerOrigin = options.bulk
-  let load = Load(engine: try NetworkEngine(configuration: NetworkEngine.Configuration()), options: options)
+  var configuration = NetworkEngine.Configuration()
+  if !options.ca.isEmpty { configuration.tls.caFile = options.ca }
+  let load = Load(engine: try NetworkEngine(configuration: configuration), options: options)
   for index in 0..<options.bulk { load.send(index) }
   let beats = ClosedLoop(options: options) { index, loop in
     let due = loop.startTime(index)

@@ -102,28 +102,35 @@ final class RecentAnswers: Sendable {
     }
   }
 
-  private let state = BusyMutex(State())
-  /// Of all of them, and once more of bodies; with more of them, it begins anew, and with more bodies, these are read again.
+  /// By the hash: threads that ask for different URLs seldom meet.
+  private let parts = InlineArray<16, BusyMutex<State>> { _ in BusyMutex(State()) }
+  /// Of all parts.
+  private let bodyBytes = Atomic(0)
+  /// Of all of them, and once more of bodies; a part with more than its share begins anew, and with more bodies, these are read
+  /// again.
   private let bytesMax: Int
-  private static let slotsAtFirst = 1 << 10
+  private static let slotsAtFirst = 1 << 6
 
   init(bytesMax: Int) { self.bytesMax = bytesMax }
 
   subscript(url: String) -> Answer? {
     let hash = Self.hash(of: url)
-    return state.withLock { state in state.place(of: url, hash).flatMap { state.slots[$0].answer } }
+    return parts[part(of: hash)].withLock { state in
+      state.place(of: url, hash).flatMap { state.slots[$0].answer }
+    }
   }
+
+  private func part(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 32) & (parts.count - 1) }
 
   func keep(
     _ url: String, _ key: StoreKey, _ stored: StoredResponse, _ place: StoredPlace, _ body: ResponseBytes
   ) {
-    let hasRoom = state.withLock { $0.bodyBytes + body.weight <= bytesMax }
+    let hasRoom = bodyBytes.load(ordering: .relaxed) + body.weight <= bytesMax
     let answer = Answer(url, key, stored, place, hasRoom ? body : nil)
-    guard answer.bytes <= bytesMax else { return }
-    // Let go of behind the lock.
-    var before = State()
-    state.withLock { state in
-      if state.bytes + answer.bytes > bytesMax { swap(&state, &before) }
+    let share = bytesMax / parts.count
+    guard answer.bytes <= share else { return }
+    change(part(of: answer.hash)) { state, before in
+      if state.bytes + answer.bytes > share { swap(&state, &before) }
       // At most one for each remainder on average, so that few share theirs with four others.
       if state.slots.isEmpty {
         state = State(slots: Self.slotsAtFirst)
@@ -135,9 +142,17 @@ final class RecentAnswers: Sendable {
   }
 
   /// What was removed is not to stay in memory, nor its file on the disk.
-  func forget() {
+  func forget() { for part in 0..<parts.count { change(part) { swap(&$0, &$1) } } }
+
+  /// - Parameter body: may leave what there was in the second, to be let go of behind the lock.
+  private func change(_ part: Int, _ body: (inout State, inout State) -> Void) {
     var before = State()
-    state.withLock { swap(&$0, &before) }
+    let added = parts[part].withLock { state in
+      let bodies = state.bodyBytes
+      body(&state, &before)
+      return state.bodyBytes - bodies
+    }
+    bodyBytes.add(added, ordering: .relaxed)
   }
 
   private static func hash(of url: String) -> UInt64 {
