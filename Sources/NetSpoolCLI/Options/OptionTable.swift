@@ -131,7 +131,7 @@ enum OptionTable {
     --results <x.jsonl>: Write one JSON object per URL to this file.
     --resume: Skip what the results file has as done, and go on writing it. Needs --results.
     --failed <x.txt>: Write the failed lines to this file; it can be the next run's list.
-    --jobs <auto|n>: Transfers at once: auto, or 1 to 1024.
+    --jobs <auto|n>: Transfers at once: auto, or 1 to 1024. Those that have waited a second for an answer do not count while others wait, up to as many again.
     --skip-existing: Leave out lines whose file is there already.
     --newer: Fetch what is newer than its file: asks with If-Modified-Since, and sets times as --remote-time.
     --tree <tree>: Folders below --output: flat, host, path (as in the URL), hash2 (256 of them, for very many files).
