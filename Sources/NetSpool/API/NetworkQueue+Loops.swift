@@ -1,7 +1,8 @@
 extension NetworkQueue {
-  /// The number of threads of a queue. Requests to one origin are always on the same thread, so that more of
+  /// The number of threads of a queue. Requests to one origin are on the same thread, so that more of
   /// them help a program that asks several origins for more than one processor can handle. A request that is redirected stays
-  /// on its thread; each thread counts for itself what an origin may get at once (`maximumPerOrigin`).
+  /// on its thread, and all of an engine with cookies are on one; each thread counts for itself what an origin may get at
+  /// once (`maximumPerOrigin`).
   ///
   /// A queue has at most one for each 64 descriptors that the process may open (`ulimit -n`): each needs some of its own.
   public enum Loops: Sendable, Hashable {

@@ -29,8 +29,8 @@ public final class NetworkQueue: Sendable {
     /// others might start, nor those that have gone on for 20 ms while an engine waits that has none; up to as many again.
     /// Below 1: `.invalidConfiguration`.
     public var maximumConcurrent = 256
-    /// Transfers at once to one origin; 64. Of several `loops`, each that redirects have led there has as many. Below 1:
-    /// `.invalidConfiguration`.
+    /// Transfers at once to one origin; 64. Of several `loops`, each that redirects or engines with cookies have led there has
+    /// as many. Below 1: `.invalidConfiguration`.
     public var maximumPerOrigin = 64
     /// Nothing new starts while true.
     public var isSuspended = false

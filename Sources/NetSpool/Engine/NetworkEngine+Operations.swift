@@ -133,14 +133,15 @@ extension NetworkEngine {
 
 /// The way to the delivery target that does not lead over the loop. Any thread.
 extension NetworkEngine {
-  /// A handler that came after the end.
-  func deliverLate(_ body: @escaping @Sendable () -> Void) {
+  /// A handler that came after the end: of an operation on the loop that it was on.
+  func deliverLate(of operation: NetworkOperation? = nil, _ body: @escaping @Sendable () -> Void) {
     // In a child of fork(2) no other thread is there to do it.
     if driver.isOfParent { return NetSpool.Delivery.run([()]) { body() } }
     switch target {
     case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
     case .loopThread:
-      if perform({ _ in NetSpool.Delivery.run([()]) { body() } }) { return }
+      let port = operation?.placedPort ?? driver.port(of: driver.home)
+      if port.perform(of: id, { _ in NetSpool.Delivery.run([()]) { body() } }) { return }
       Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
     }
   }

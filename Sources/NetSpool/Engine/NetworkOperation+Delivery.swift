@@ -28,7 +28,7 @@ extension NetworkOperation {
       return nil
     }
     guard let outcome else { return }
-    engine.deliverLate { [self] in callLate(handler, outcome) }
+    engine.deliverLate(of: self) { [self] in callLate(handler, outcome) }
   }
 
   /// Calls a handler that came after the end: with the last of its events.
@@ -88,6 +88,12 @@ extension NetworkOperation {
     }
   }
 
+  /// The delivery target, perhaps the thread of another loop than its own, where its other closures are called.
+  func deliverHere(_ event: Notice) {
+    guard case .loopThread = engine.target, engine.driver.loops.count > 1 else { return deliver(event) }
+    perform { core in core.context.tell(self, event) }
+  }
+
   /// The delivery target: all that is to be told of one that ended without the loop.
   func deliverEnd() { deliverFinal(withState: true) }
 
@@ -112,7 +118,7 @@ extension NetworkOperation {
   /// handlers are.
   func deliverAwaited() {
     let isAwaited = shared.withLock { $0.isAwaited }
-    isAwaited ? deliverFinal(withState: false) : engine.deliverLate { [self] in deliverEnd() }
+    isAwaited ? deliverFinal(withState: false) : engine.deliverLate(of: self) { [self] in deliverEnd() }
   }
 
   private func deliverFinal(withState: Bool) {

@@ -11,14 +11,16 @@ extension QueueDriver {
   func port(of loop: QueueLoop) -> LoopPort { LoopPort(driver: self, loop: loop) }
 
   /// Where requests of this engine for a URL go; the home loop for what leads nowhere. An engine that keeps cookies has one
-  /// loop for all: libcurl's jar is no two threads'.
+  /// loop for all, that of its own origin if it has one: libcurl's jar is no two threads'.
   func port(for url: String, of engine: NetworkEngine) -> LoopPort {
     port(of: loops[number(for: url, of: engine)])
   }
 
   func number(for url: String, of engine: NetworkEngine) -> Int {
     if loops.count == 1 { return 0 }
-    if engine.handleSettings.keepsCookies { return Int(engine.id % UInt64(loops.count)) }
+    if engine.handleSettings.keepsCookies {
+      return engine.home.map { number(of: $0.text.utf8.span) } ?? Int(engine.id % UInt64(loops.count))
+    }
     if let length = PlainURL.canonicalOriginLength(url) {
       return number(of: url.utf8.span.extracting(first: length))
     }
@@ -71,6 +73,11 @@ extension NetworkOperation {
       number = isPlaced ? found : other
     }
     return driver.port(of: driver.loops[Int(number)])
+  }
+
+  /// The same of one that has come to it; nil before, and where there is only one.
+  var placedPort: LoopPort? {
+    loopNumber.load(ordering: .acquiring) == Self.unplaced ? nil : port
   }
 
   /// Any thread: runs a closure on its loop, behind everything that its engine has sent there before.

@@ -43,6 +43,7 @@ final class QueueDriver: Sendable {
   /// At most two at once for each device, and one for each loop.
   let fileWrites: DeviceBudgets
   let readAhead = BudgetRoom(ReadAhead.bytesMax)
+  let spoolMemory = BudgetRoom(BodySpool.memoryMax)
   /// Each waits for its end: the times for which origins have asked for quiet.
   let pauses = BudgetCounter()
   let waitingForPauses = Atomic(0)

@@ -30,7 +30,6 @@ final class SinkServices {
   let devices = FileDevices()
   let waits: WriteWaits
   let watch: StreamWatch
-  private let memory: BudgetRoom
   let context: LoopContext
 
   init(_ context: LoopContext) {
@@ -38,7 +37,6 @@ final class SinkServices {
     let (port, driver) = (context.port, context.port.driver)
     waits = WriteWaits(loop: context.loop)
     watch = StreamWatch(context)
-    memory = BudgetRoom(BodySpool.memoryMax / driver.loops.count)
     worker = Worker(
       budgets: driver.fileWrites, threadsMax: max(1, driver.fileWrites.heldMax / driver.loops.count),
       notify: { completion in port.perform(of: QueueDriver.Command.house) { _ in completion() } })
@@ -56,7 +54,8 @@ final class SinkServices {
     let directory = store.settings.directory
     return BodySpool.Place(
       directory: directory, room: store.spools, worker: worker,
-      lane: Worker.Lane(device: devices.device(of: directory)), buffers: buffers, memory: memory,
+      lane: Worker.Lane(device: devices.device(of: directory)), buffers: buffers,
+      memory: context.port.driver.spoolMemory,
       slack: store.settings.slack, onDisk: store.settings.onDisk,
       after: { [timers = context.timers] in timers.after(milliseconds: $0, $1) })
   }

@@ -166,7 +166,8 @@ struct RateLimiter: Equatable, Sendable {
   private mutating func refill(_ now: Int64) {
     let elapsed = Double(max(0, now - (lastRefill ?? now))) / 1e9
     tokens = min(burst, tokens + elapsed * perSecond)
-    lastRefill = now
+    // Of two threads the one that has looked at the clock first may come last.
+    lastRefill = max(now, lastRefill ?? now)
   }
 }
 

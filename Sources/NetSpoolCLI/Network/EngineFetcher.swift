@@ -113,7 +113,7 @@ extension FetchCommand {
   fileprivate var queueConfiguration: NetworkQueue.Configuration {
     var configuration = NetworkQueue.Configuration()
     // Each loop counts for itself what an origin may get at once.
-    if perOrigin == nil { configuration.loops = .automatic }
+    configuration.loops = perOrigin == nil ? .automatic : .fixed(1)
     switch jobs {
     case .auto:
       if let perOrigin {

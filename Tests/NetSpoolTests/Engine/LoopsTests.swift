@@ -42,6 +42,59 @@ struct LoopsTests {
     }
   }
 
+  @Test func `an engine with cookies is where its host is, whatever it asks`() async throws {
+    try await withQueue({ $0.loops = .fixed(4) }) { queue in
+      let plain = try NetworkEngine(on: queue)
+      for host in ["a.example", "b.example", "c.example", "d.example", "e.example"] {
+        let engine = try NetworkEngine(host: host, on: queue) { $0.cookies = .inMemory }
+        let home = queue.driver.number(for: "https://\(host)/", of: plain)
+        for url in ["https://\(host)/x", "http://other.example/"] {
+          #expect(queue.driver.number(for: url, of: engine) == home)
+        }
+      }
+    }
+  }
+
+  /// Each has memory for its beginning when the last of them comes, and all of that is one loop's.
+  @Test func `bodies that go to streams are stored, whatever the number of loops`() async throws {
+    let folder = try TestFolder(in: TestFiles.fast)
+    try await withQueue({ ($0.loops, $0.sizing) = (.fixed(8), .fixed(32)) }) { queue in
+      let engine = try NetworkEngine(on: queue)
+      try engine.useCache(.patient(folder.path))
+      let origin = try ScriptedOrigin()
+      let body = Answer.pattern(400_000).header("Cache-Control", "max-age=60")
+      origin.fallback(body.fault(.gate("middle"), at: .body(300_000)))
+      let operations = (0..<24).map { number in
+        engine.operation(url: origin.url("/\(number)")).addDownloadStream(
+          ClosureDownloadStream { _ in .accepted })
+      }
+      engine.enqueue(operations)
+      #expect(await origin.waitForWaiting("middle", 24))
+      origin.releaseAll()
+      for operation in operations { #expect(await operation.end().response?.status == 200) }
+      for number in 0..<24 {
+        let again = engine.operation(url: origin.url("/\(number)"))
+        again.cachePolicy = .onlyIfCached
+        #expect(await engine.end(of: again).response?.body.count == 400_000)
+      }
+    }
+  }
+
+  @Test func `an unsafe request that was redirected outdates what another loop has asked for`() async throws {
+    try await withTwo { engine, here, there in
+      here.on("/a", .redirect(to: there.url("/b"), status: 307))
+      there.on("/b", method: "GET", .text("what is there").fault(.gate("head"), at: .head(0)))
+      there.on("/b", method: "DELETE", .text("gone"))
+      let before = engine.start(engine.operation(url: there.url("/b")))
+      #expect(await there.waitForWaiting("head", 1))
+      #expect(await engine.end(of: engine.operation(url: here.url("/a"), method: .delete)).text == "gone")
+      let behind = engine.start(engine.operation(url: there.url("/b")))
+      #expect(await there.waitForWaiting("head", 2))
+      there.releaseAll()
+      for operation in [before, behind] { #expect(await operation.end().text == "what is there") }
+    }
+  }
+
   @Test func `a snapshot has each origin once, also where redirects have led two loops to it`() async throws {
     try await withTwo { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))

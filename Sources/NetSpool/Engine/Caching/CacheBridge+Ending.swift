@@ -173,9 +173,16 @@ extension CacheBridge {
     guard Invalidation.applies(method: method, status: head.status) else { return }
     let history = operation.loop.history
     let cache = operation.engine.cache
-    if cache == nil, coalescer.isEmpty { return }
+    let isElsewhere = operation.engine.driver.loops.count > 1 && history != nil
+    if cache == nil, coalescer.isEmpty, !isElsewhere { return }
     let targets = Invalidation.targets(history?.target.url ?? operation.sent.url, head)
     for target in targets { coalescer.fence(target) }
+    // A redirect may have led it to an origin that is another loop's, which hears of it before the user hears of the end.
+    if isElsewhere {
+      operation.engine.driver.performEverywhere(of: operation.engine.id) { core in
+        for target in targets { core.coalescer.fence(target) }
+      }
+    }
     // Its user hears of it when the store has it: whoever reads then, reads what is new.
     let custom = history == nil ? operation.sent.cacheKey : nil
     guard let cache else { return }

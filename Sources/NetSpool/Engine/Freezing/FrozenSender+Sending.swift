@@ -125,8 +125,8 @@ extension FrozenSender: FrozenSpoolOwner {
   private func forwardProgress(of attempt: NetworkOperation, to operations: [NetworkOperation]) {
     for operation in operations {
       let wants = operation.wantedProgress
-      if wants.upload { attempt.onUploadProgress { operation.deliver(.upload($0)) } }
-      if wants.download { attempt.onDownloadProgress { operation.deliver(.download($0)) } }
+      if wants.upload { attempt.onUploadProgress { operation.deliverHere(.upload($0)) } }
+      if wants.download { attempt.onDownloadProgress { operation.deliverHere(.download($0)) } }
     }
   }
 
