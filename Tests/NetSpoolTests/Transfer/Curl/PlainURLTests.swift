@@ -38,8 +38,8 @@ struct PlainURLTests {
 
   @Test(arguments: [
     "hTTp://a/b", "httpS://a/b", "http://A/b", "http://a:80/b", "https://a:443/b", "http://1.2.3/b",
-    "http://a.0x7f/b", "http://01.2.3.4/b", "http://a:080/b",
-  ]) func `what has another spelling is not canonical`(url: String) {
+    "http://a.0x7f/b", "http://01.2.3.4/b", "http://a:080/b", "http://a{b/b", "http://a`b/b",
+  ]) func `what has another spelling, or is no host, is not canonical`(url: String) {
     #expect(PlainURL.canonicalOriginLength(url) == nil)
   }
 
