@@ -84,4 +84,12 @@ import Testing
     while limiter.take(now: 3_600_000_000_000) == nil { burst += 1 }
     #expect(burst == 10)
   }
+
+  /// Of two threads the one that has looked at the clock first comes last.
+  @Test func `saves nothing twice where a time comes behind a later one`() {
+    var limiter = RateLimiter(perSecond: 1_000)
+    #expect(limiter.take(upTo: .max, now: 1_000_000_000) > 0)
+    #expect(limiter.take(upTo: .max, now: 950_000_000) == 0)
+    #expect(limiter.take(upTo: .max, now: 1_000_000_000) == 0)
+  }
 }

@@ -64,15 +64,15 @@ struct LoopsTests {
       let origin = try ScriptedOrigin()
       let body = Answer.pattern(400_000).header("Cache-Control", "max-age=60")
       origin.fallback(body.fault(.gate("middle"), at: .body(300_000)))
-      let operations = (0..<24).map { number in
+      let operations = (0..<12).map { number in
         engine.operation(url: origin.url("/\(number)")).addDownloadStream(
           ClosureDownloadStream { _ in .accepted })
       }
       engine.enqueue(operations)
-      #expect(await origin.waitForWaiting("middle", 24))
+      #expect(await origin.waitForWaiting("middle", 12))
       origin.releaseAll()
       for operation in operations { #expect(await operation.end().response?.status == 200) }
-      for number in 0..<24 {
+      for number in 0..<12 {
         let again = engine.operation(url: origin.url("/\(number)"))
         again.cachePolicy = .onlyIfCached
         #expect(await engine.end(of: again).response?.body.count == 400_000)
