@@ -22,12 +22,12 @@ final class StoppedDisk: Sendable {
     latch.block()
   }
 
-  /// Goes on by itself after a minute, so that a loop that waits for it ends its test, which sees that it was not stopped to
-  /// the end. So many reads come through before.
+  /// Goes on by itself after five minutes, so that a loop that waits for it ends its test, which sees that it was not
+  /// stopped to the end. So many reads come through before.
   func stop(after count: Int = 0) {
     hung.withLock { $0 = (Latch(), count) }
     Task {
-      try? await Task.sleep(for: .seconds(60).patient)
+      try? await Task.sleep(for: .seconds(300).patient)
       goOn()
       missed.open()
     }

@@ -23,7 +23,7 @@ enum Namespace {
   /// Runs the body there. `name` is the test's own. What leaks is this process's to find; a child that does not end is
   /// shown before its test counts as one.
   static func run(
-    _ suite: String, name: String = #function, seconds: Int = 80,
+    _ suite: String, name: String = #function, seconds: Int = 600,
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
   ) async throws {
     if unsafe getenv(mark) != nil {

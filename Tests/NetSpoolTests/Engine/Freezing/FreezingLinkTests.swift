@@ -8,7 +8,7 @@ import Testing
 struct FreezingLinkTests {
   /// An engine that freezes, whose paths lead to the neighbour.
   private func withNeighbour(
-    name: String = #function, seconds: Int = 300, _ body: (NetworkEngine, Neighbour) async throws -> Void
+    name: String = #function, seconds: Int = 600, _ body: (NetworkEngine, Neighbour) async throws -> Void
   ) async throws {
     try await Namespace.run("FreezingLinkTests", name: name, seconds: seconds) {
       let neighbour = try Neighbour()
@@ -44,7 +44,7 @@ struct FreezingLinkTests {
 
   @Test func `a link that flaps loses nothing`() async throws {
     let flaps = LongRun.isOn ? 600 : 2
-    try await withNeighbour(seconds: 300 + flaps * 2) { engine, neighbour in
+    try await withNeighbour(seconds: 600 + flaps * 2) { engine, neighbour in
       let tally = Tally()
       var sent = 0
       for _ in 0..<flaps {
