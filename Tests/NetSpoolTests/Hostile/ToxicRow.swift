@@ -74,6 +74,9 @@ struct ToxicRow: Sendable, CustomTestStringConvertible {
       upload: held ?? upload ?? every)
   }
 
+  /// Only a limit of time ends what goes through it.
+  var isSilent: Bool { name == "silence" || name == "silence upstream" }
+
   /// The reset comes while the origin still holds its answers back.
   var isHeld: Bool { name == "reset after a while" }
 }

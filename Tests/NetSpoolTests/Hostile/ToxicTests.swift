@@ -14,7 +14,8 @@ struct ToxicTests {
       Self.script(origin, row)
       let proxy = try FaultProxy(to: origin.port)
       let engine = try NetworkEngine(host: "127.0.0.1", on: queue) {
-        ($0.scheme, $0.port, $0.retry, $0.timeouts.headers) = (.http, proxy.port, .none, .seconds(3))
+        ($0.scheme, $0.port, $0.retry) = (.http, proxy.port, .none)
+        $0.timeouts.headers = row.isSilent ? .seconds(3) : .patience
       }
       if let toxic = row.toxic { proxy.set(toxic, on: row.direction) } else { proxy.stop() }
       // When operations of every kind go through it at once
