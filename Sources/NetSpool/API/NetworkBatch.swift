@@ -13,8 +13,40 @@ public final class NetworkBatch: Sendable {
     var left: Int
     var bytes: Int64 = 0
     var isEnded = false
+    var isTelling = false
+    var untold: [NetworkBatch.Progress] = []
     var completions: [@Sendable ([Result<NetworkResponse, NetworkError>]) -> Void] = []
     var progress: [@Sendable (NetworkBatch.Progress) -> Void] = []
+
+    mutating func note(_ result: Result<NetworkResponse, NetworkError>, of index: Int) {
+      results[index] = result
+      left -= 1
+      if case .success(let response) = result { bytes += response.metrics.bytesReceived }
+      if !progress.isEmpty {
+        untold.append(Progress(done: results.count - left, total: results.count, bytes: bytes))
+      }
+    }
+
+    /// False while another thread tells.
+    mutating func beginTelling() -> Bool {
+      defer { isTelling = true }
+      return !isTelling
+    }
+
+    /// What is to be told next; nil, and nobody tells any more, when that is nothing.
+    mutating func next() -> (@Sendable () -> Void)? {
+      if !untold.isEmpty {
+        let next = untold.removeFirst()
+        return { [watchers = progress] in for watcher in watchers { watcher(next) } }
+      }
+      guard left == 0, !isEnded else {
+        isTelling = false
+        return nil
+      }
+      defer { (isEnded, completions, progress) = (true, [], []) }
+      let all = results.compactMap(\.self)
+      return { [handlers = completions] in for handler in handlers { handler(all) } }
+    }
   }
 
   init(
@@ -61,28 +93,14 @@ public final class NetworkBatch: Sendable {
   public func cancel() { cancelAll() }
 
   func ended(_ index: Int, _ result: Result<NetworkResponse, NetworkError>) {
-    let (progress, watchers) = state.withLock { state in
-      state.results[index] = result
-      state.left -= 1
-      if case .success(let response) = result { state.bytes += response.metrics.bytesReceived }
-      let done = state.results.count - state.left
-      return (Progress(done: done, total: state.results.count, bytes: state.bytes), state.progress)
-    }
-    for watcher in watchers { watcher(progress) }
-    endIfOver()
+    state.withLock { $0.note(result, of: index) }
+    tell()
   }
 
-  func endIfOver() {
-    let ended = state.withLock { state -> State? in
-      guard state.left == 0, !state.isEnded else { return nil }
-      let ended = state
-      state.isEnded = true
-      (state.completions, state.progress) = ([], [])
-      return ended
-    }
-    guard let ended else { return }
-    let results = ended.results.compactMap { $0 }
-    for handler in ended.completions { handler(results) }
+  /// Tells what there is to tell: one thread at a time, so that progress comes in order and the end behind all of it.
+  func tell() {
+    guard state.withLock({ $0.beginTelling() }) else { return }
+    while let next = state.withLock({ $0.next() }) { next() }
   }
 
   /// The progress of a batch.
@@ -117,7 +135,7 @@ extension NetworkEngine {
       }
     }
     for operation in operations { enqueue(operation) }
-    if operations.isEmpty { deliverLate { batch.endIfOver() } }
+    if operations.isEmpty { deliverLate { batch.tell() } }
     return batch
   }
 }

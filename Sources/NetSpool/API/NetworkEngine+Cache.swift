@@ -165,7 +165,7 @@ extension NetworkEngine {
   func useCacheLater(_ configuration: CacheConfiguration, now: @escaping @Sendable () -> Int64) {
     isCacheBusy.store(true, ordering: .relaxed)
     Later.run(after: .seconds(5), on: Self.retries) { [weak self] in
-      guard let self, !isClosed.load(ordering: .relaxed) else { return }
+      guard let self, !isClosed else { return }
       do throws(NetworkError) { try openCache(configuration, now: now) } catch {
         if error.code == .storeBusy { return useCacheLater(configuration, now: now) }
       }

@@ -71,7 +71,7 @@ extension NetworkEngine {
     if driver.isOfParent { throw NetworkError(.usedAfterFork) }
     let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in
       if freezing != nil { return nil }
-      if isClosedToNew { throw NetworkError(.engineClosed) }
+      if isClosed { throw NetworkError(.engineClosed) }
       refusedFreezing.withLock { $0 = configuration }
       freezing = try configuration.open(
         named: self.configuration.storageName, host: home?.text ?? "", within: reach, now: now)

@@ -65,7 +65,7 @@ extension NetworkEngine {
       prefetch.whenReady(.toEnd) { [self] in
         deliverLate {
           completion(prefetch.summary)
-          batch.endIfOver()
+          batch.tell()
         }
       }
     }

@@ -43,7 +43,8 @@ public final class NetworkEngine: Sendable {
   #if Metrics
   let metrics: EngineMetrics
   #endif
-  let isClosed = Atomic(false)
+  /// When what still runs is ended: never, while it is open.
+  let endsAt = Atomic(Microseconds.max)
   let reachabilityBoard = ReachabilityBoard()
   /// Ended without the loop and not yet delivered.
   let ended = EndedOperations()

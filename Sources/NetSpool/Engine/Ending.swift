@@ -313,7 +313,7 @@ extension NetworkOperation {
   /// Any thread: ends it with what the cache has for it, which needs no loop. False when it must go there: it has streams
   /// to feed, others to wait for, or has been cancelled.
   func finish(_ response: NetworkResponse, from cache: EngineCache) -> Bool {
-    guard !engine.isClosed.load(ordering: .acquiring) else { return false }
+    guard !engine.isClosed else { return false }
     let bytes = response.bodyCount
     return end(with: .success(response)) { shared in
       guard shared.isPlain || shared.rare.streams.isEmpty && shared.rare.dependencies.isEmpty

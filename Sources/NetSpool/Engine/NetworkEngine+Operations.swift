@@ -13,6 +13,9 @@ extension NetworkEngine {
     #endif
   }
 
+  /// Any thread: it accepts nothing more.
+  var isClosed: Bool { endsAt.load(ordering: .acquiring) != .max }
+
   /// A closure of the user's has a say in how an operation ends, or hears of it: on the delivery target.
   var hasWordAtEnds: Bool { configuration.validate != nil || observesEnds }
 
@@ -27,7 +30,7 @@ extension NetworkEngine {
 
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation) -> NetworkError? {
-    if isClosed.load(ordering: .acquiring) { return NetworkError(.engineClosed) }
+    if isClosed { return NetworkError(.engineClosed) }
     #if Metrics
     metrics.lookSoon(self)
     #endif
@@ -66,10 +69,10 @@ extension NetworkEngine {
   /// Any thread: accepts nothing more, lets what runs end until the deadline, ends the rest. `done` comes behind the last
   /// final event, and once the disk has what was stored, for which it waits 5 s at most.
   func shutDown(deadline: Duration, done: @escaping @Sendable () -> Void) {
-    isClosed.store(true, ordering: .releasing)
+    let end = MonotonicClock.now + deadline.microseconds
+    endsAt.min(end, ordering: .acquiringAndReleasing)
     let done = whenStored(done)
     followUps.endPauses()
-    let end = MonotonicClock.now + deadline.microseconds
     endOperations(deadline: deadline) { [self] in
       followUps.whenEmpty(done)
       if followUps.isEmpty { return }

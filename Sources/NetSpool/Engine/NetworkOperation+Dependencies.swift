@@ -41,7 +41,12 @@ extension NetworkOperation {
   private static func cut(_ edge: DependencyGraph<NetworkOperation>.Edge) {
     guard let next = dependencies.withLock({ $0.cut(edge) }) else { return }
     next.perform { scheduler in
-      if case .waiting(.others) = next.loop.phase { scheduler.go(next, from: .enter) }
+      guard case .waiting(.others) = next.loop.phase else { return }
+      // Its deadline ends an engine on each loop at that one's own moment: nothing begins between them.
+      if next.engine.endsAt.load(ordering: .relaxed) <= MonotonicClock.now {
+        return scheduler.withdraw(next, NetworkError(.engineClosed))
+      }
+      scheduler.go(next, from: .enter)
     }
   }
 }

@@ -111,7 +111,8 @@ extension NetworkQueue.OriginSnapshot {
     both.connections += other.connections
     both.pace = pace ?? other.pace
     both.quiet = [quiet, other.quiet].compactMap(\.self).max()
-    both.health = health ?? other.health
+    // The worst stands first.
+    both.health = NetworkEngine.Reachability.allCases.first { [health, other.health].contains($0) }
     return both
   }
 }

@@ -29,7 +29,7 @@ final class ReconnectPause: FollowUp {
     let engine = operation.engine
     engine.follow(self)
     defer { engine.leave(self, hasFollowed: false) }
-    if engine.isClosed.load(ordering: .acquiring) { end(with: NetworkError(.engineClosed)) }
+    if engine.isClosed { end(with: NetworkError(.engineClosed)) }
     let ticket = Later.run(after: time) { [ended] in ended.give(nil) }
     defer { if let ticket { Later.cancel(ticket) } }
     let failure = await withTaskCancellationHandler {

@@ -4,17 +4,16 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-/// Closures on the loop thread, of which a queue has several.
+/// What threads of several loops hear and end together.
 struct LoopsDeliveryTests {
   @Test func `a handler that comes beside the last ones is called behind them`() async throws {
-    try await withQueue({ $0.loops = .fixed(2) }) { queue in
-      let engine = try NetworkEngine(on: queue) { $0.delivery = .loopThread }
-      var origins = [try ScriptedOrigin(answering: .text("ok"))]
-      while queue.driver.number(for: origins.last!.url("/"), of: engine) == queue.driver.home.number {
-        origins.append(try ScriptedOrigin(answering: .text("ok")))
-      }
+    try await withTwoLoops(delivery: .loopThread) { engine, here, there in
+      let queue = engine.configuration.queue
+      let isHome = queue.driver.number(for: here.url("/"), of: engine) == queue.driver.home.number
+      let origin = isHome ? there : here
+      origin.fallback(.text("ok"))
       let (isTold, isAdded, calls) = (Latch(), Latch(), Journal<String>())
-      let operation = engine.operation(url: origins.last!.url("/"))
+      let operation = engine.operation(url: origin.url("/"))
         .onCompletion { _ in
           isTold.open()
           isAdded.block()
@@ -27,6 +26,61 @@ struct LoopsDeliveryTests {
       isAdded.open()
       #expect(await until { calls.entries.count == 2 })
       #expect(calls.entries == ["second", "third"])
+    }
+  }
+
+  @Test func `the progress of a batch comes in order, and its end behind it`() async throws {
+    try await withTwoLoops(delivery: .loopThread) { engine, here, there in
+      for origin in [here, there] {
+        origin.fallback(.text("ok"))
+        origin.hold("/")
+      }
+      let (isTold, goesOn, calls, isOver) = (Latch(), Latch(), Journal<String>(), Latch())
+      let second = engine.operation(url: there.url("/")).onCompletion { _ in isOver.open() }
+      engine.enqueue([engine.operation(url: here.url("/")), second]).onProgress { progress in
+        if progress.done == 1 {
+          isTold.open()
+          goesOn.block()
+        }
+        calls.add("\(progress.done)")
+      }.onCompletion { _ in calls.add("end") }
+      here.releaseAll()
+      await isTold.opened()
+      there.releaseAll()
+      await isOver.opened()
+      // Behind all that it has called
+      let hasGoneOn = Latch()
+      second.perform { _ in hasGoneOn.open() }
+      await hasGoneOn.opened()
+      goesOn.open()
+      #expect(await until { calls.entries.count == 3 })
+      #expect(calls.entries == ["1", "2", "end"])
+    }
+  }
+
+  @Test func `what waits for one that the deadline ends does not begin, however late its loop is`()
+    async throws
+  {
+    try await withTwoLoops { engine, here, there in
+      there.fallback(.text("ok"))
+      here.hold("/1")
+      let first = engine.start(engine.operation(url: here.url("/1")))
+      let dependent = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
+      let second = engine.start(dependent)
+      #expect(await here.waitForWaiting("/1", 1))
+      let (isBusy, goesOn) = (Latch(), Latch())
+      second.perform { _ in
+        isBusy.open()
+        goesOn.block()
+      }
+      await isBusy.opened()
+      async let isShut: Void = engine.shutDown(deadline: .milliseconds(50))
+      #expect(await first.end().code == .engineClosed)
+      goesOn.open()
+      #expect(await second.end().code == .engineClosed)
+      #expect(there.requestCount == 0)
+      await isShut
+      here.releaseAll()
     }
   }
 }

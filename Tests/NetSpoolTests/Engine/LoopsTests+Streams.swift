@@ -18,7 +18,7 @@ extension LoopsTests {
   }
 
   @Test func `the room that a stream gives back is another loop's as well`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       let driver = engine.configuration.queue.driver
       driver.eachLoop { $0.seats.rooms.streamsMax = 4 }
       for origin in [here, there] { origin.on(prefix: "/", .pattern(4 << 20)) }

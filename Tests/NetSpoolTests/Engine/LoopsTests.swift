@@ -81,7 +81,7 @@ struct LoopsTests {
   }
 
   @Test func `an unsafe request that was redirected outdates what another loop has asked for`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b"), status: 307))
       there.on("/b", method: "GET", .text("what is there").fault(.gate("head"), at: .head(0)))
       there.on("/b", method: "DELETE", .text("gone"))
@@ -96,7 +96,7 @@ struct LoopsTests {
   }
 
   @Test func `a snapshot has each origin once, also where redirects have led two loops to it`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))
       there.on("/b", .text("there"))
       let asked = [engine.operation(url: here.url("/a")), engine.operation(url: there.url("/b"))]
@@ -111,7 +111,7 @@ struct LoopsTests {
   // MARK: Redirects to an origin of another loop
 
   @Test func `a redirect brings the answer, a body, and streams along`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b"), status: 307))
       there.on("/b", .text("there"))
       let answer = await engine.end(of: engine.operation(url: here.url("/a")))
@@ -134,7 +134,7 @@ struct LoopsTests {
 
   @Test(arguments: [true, false])
   func `an origin that asks for quiet has it from redirects of all loops`(isKnown: Bool) async throws {
-    try await withTwo({ $0.sizing = .adaptive }) { engine, here, there in
+    try await withTwoLoops({ $0.sizing = .adaptive }) { engine, here, there in
       here.on(prefix: "/a", .redirect(to: there.url("/b")))
       there.on("/b", .text("there"))
       there.on("/busy", .status(429).header("Retry-After", "30"))
@@ -153,7 +153,7 @@ struct LoopsTests {
   }
 
   @Test func `requests that share it share its redirect`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))
       there.on("/b", .text("once"))
       here.hold("/a")
@@ -178,7 +178,7 @@ struct LoopsTests {
   }
 
   @Test func `it is paused, goes on and is cancelled behind its redirect`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.on(prefix: "/a", .redirect(to: there.url("/b")))
       there.hold("/b", .text("there"))
       let operation = engine.start(engine.operation(url: here.url("/a")))
@@ -197,7 +197,7 @@ struct LoopsTests {
   }
 
   @Test func `its total goes on counting`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.on("/a", .redirect(to: there.url("/b")))
       there.hold("/b", .text("late"))
       let operation = engine.operation(url: here.url("/a"))
@@ -209,7 +209,7 @@ struct LoopsTests {
   }
 
   @Test func `others wait for its end on whatever loop`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.fallback(.text("first"))
       there.fallback(.text("second"))
       here.hold("/1")
@@ -228,7 +228,7 @@ struct LoopsTests {
 
   /// Their answers have begun, so that nobody may say that their origins are silent.
   @Test func `all loops together keep to the width, and one that has no place gets the next`() async throws {
-    try await withTwo({ $0.maximumConcurrent = 5 }) { engine, here, there in
+    try await withTwoLoops({ $0.maximumConcurrent = 5 }) { engine, here, there in
       // However slow the machine is
       engine.driver.eachLoop { $0.seats.silence = .max }
       for origin in [here, there] {
@@ -271,7 +271,7 @@ struct LoopsTests {
   }
 
   @Test func `a place that has gone from loop to loop counts once`() async throws {
-    try await withTwo({ $0.maximumConcurrent = 1 }) { engine, here, there in
+    try await withTwoLoops({ $0.maximumConcurrent = 1 }) { engine, here, there in
       // However slow the machine is
       engine.driver.eachLoop { $0.seats.silence = .max }
       here.hold("/1", .text("ok"))
@@ -289,7 +289,7 @@ struct LoopsTests {
   }
 
   @Test func `nothing begins on any loop while the queue is suspended`() async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       here.fallback(.text("ok"))
       there.fallback(.text("ok"))
       let queue = engine.configuration.queue
@@ -360,7 +360,7 @@ struct LoopsTests {
 
   @Test(arguments: [true, false])
   func `none that is redirected for ever outlives the end of all`(shutsDown: Bool) async throws {
-    try await withTwo { engine, here, there in
+    try await withTwoLoops { engine, here, there in
       // For ever from one to the other.
       here.on(prefix: "/a") { .redirect(to: there.url("/b" + $0.path.dropFirst(2) + "x")) }
       there.on(prefix: "/b") { .redirect(to: here.url("/a" + $0.path.dropFirst(2) + "x")) }
@@ -420,30 +420,6 @@ struct LoopsTests {
       #expect(tally.count("completed") == count, "\(tally)")
       // One for each place; those of exchanges that have been silent for a second do not count as one.
       #expect(origins.map(\.connectionCount).reduce(0, +) <= 640)
-    }
-  }
-
-  // MARK: Parts
-
-  /// Two origins that are on different loops of one queue.
-  func withTwo(
-    _ configure: (inout NetworkQueue.Configuration) -> Void = { _ in },
-    _ body: (NetworkEngine, ScriptedOrigin, ScriptedOrigin) async throws -> Void
-  ) async throws {
-    try await withQueue({
-      $0.loops = .fixed(2)
-      configure(&$0)
-    }) { queue in
-      let engine = try NetworkEngine(on: queue) { $0.redirects.resendsBodyAcrossOrigins = true }
-      let here = try ScriptedOrigin()
-      var there = try ScriptedOrigin()
-      var others: [ScriptedOrigin] = []  // their ports are not to be given out again
-      func number(_ origin: ScriptedOrigin) -> Int { queue.driver.number(for: origin.url("/"), of: engine) }
-      while number(there) == number(here) {
-        others.append(there)
-        there = try ScriptedOrigin()
-      }
-      try await body(engine, here, there)
     }
   }
 }

@@ -102,7 +102,7 @@ final class EngineMetrics: Sendable {
     }
     if let freezing = engine.freezing { gauge("netspool.frozen.age", Double(freezing.ageOfOldest) / 1e6) }
     // While there is something to see: an origin that is down ends nothing for long.
-    if !engine.isClosedToNew, activity.running + activity.queued + activity.frozen > 0 { lookSoon(engine) }
+    if !engine.isClosed, activity.running + activity.queued + activity.frozen > 0 { lookSoon(engine) }
   }
 
   private func gauge(_ label: String, _ value: Double) {

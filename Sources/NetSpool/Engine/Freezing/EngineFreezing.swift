@@ -164,10 +164,8 @@ extension NetworkEngine {
     freezing.freezer.dispatch { [self] in $0.offerEndings(to: self) }
   }
 
-  var isClosedToNew: Bool { isClosed.load(ordering: .acquiring) }
-
   /// An exchange for a frozen request.
   func submitAttempt(_ operation: NetworkOperation) -> NetworkError? {
-    isClosedToNew ? NetworkError(.engineClosed) : driver.submit(operation, limit: .max)
+    isClosed ? NetworkError(.engineClosed) : driver.submit(operation, limit: .max)
   }
 }

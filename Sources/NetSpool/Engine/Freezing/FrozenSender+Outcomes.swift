@@ -39,7 +39,7 @@ extension FrozenSender {
     for operation in waiting[id]?.operations ?? [] {
       operation.perform { $0.didAttempt(operation, record, failure, answer) }
     }
-    guard let failure, failure.sendState == .notSent, let engine, !engine.isClosedToNew else { return }
+    guard let failure, failure.sendState == .notSent, let engine, !engine.isClosed else { return }
     didNotGetThrough(id, engine, record.request.url, failure)
   }
 

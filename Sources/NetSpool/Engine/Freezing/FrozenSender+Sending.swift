@@ -102,7 +102,7 @@ extension FrozenSender: FrozenSpoolOwner {
 
   private func begin(_ id: FrozenID, _ record: FrozenRecord, _ body: [UInt8], _ secrets: Headers) {
     guard let engine = attempts[id]?.engine, spool.isMoving(id) else { return }
-    if engine.isClosedToNew { return didEnd(id, .parked(.notSent)) }
+    if engine.isClosed { return didEnd(id, .parked(.notSent)) }
     do throws(NetworkError) { try HeaderRules.check(secrets) } catch {
       let failure = NetworkError(.invalidRequest, reason: "secrets")
       return didEnd(id, Self.event(failure), failure)

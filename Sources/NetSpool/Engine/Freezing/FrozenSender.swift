@@ -221,5 +221,5 @@ final class FrozenSender {
 
 extension NetworkEngine {
   /// Neither the engine nor its queue is about to end.
-  fileprivate var maySendFrozen: Bool { !isClosedToNew && !driver.isEnding.load(ordering: .acquiring) }
+  fileprivate var maySendFrozen: Bool { !isClosed && !driver.isEnding.load(ordering: .acquiring) }
 }

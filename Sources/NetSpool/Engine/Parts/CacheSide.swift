@@ -140,7 +140,7 @@ final class CacheSide {
 
   /// Brings a stored answer up to date, for no caller in particular.
   private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine) {
-    guard !engine.isClosed.load(ordering: .acquiring) else { return }
+    guard !engine.isClosed else { return }
     let refresh = NetworkOperation(request, engine: engine)
     refresh.loop.isRefresh = true
     refresh.onError { _ in }  // nobody asked, so nobody hears of it
