@@ -61,10 +61,10 @@ extension NetworkOperation {
   /// No loop has it yet.
   static let unplaced = UInt8.max
 
-  /// The way to its loop, which is found when it is asked for first and is its own from then on. Any thread.
-  var port: LoopPort {
+  /// The number of its loop, which is found when it is asked for first and is its own from then on. Any thread.
+  var place: Int {
     let driver = engine.driver
-    if driver.loops.count == 1 { return driver.port(of: driver.home) }
+    if driver.loops.count == 1 { return 0 }
     var number = loopNumber.load(ordering: .acquiring)
     if number == Self.unplaced {
       let found = UInt8(driver.number(for: self))
@@ -72,10 +72,13 @@ extension NetworkOperation {
         expected: number, desired: found, ordering: .acquiringAndReleasing)
       number = isPlaced ? found : other
     }
-    return driver.port(of: driver.loops[Int(number)])
+    return Int(number)
   }
 
-  /// The same of one that has come to it; nil before, and where there is only one.
+  /// The way there. Any thread.
+  var port: LoopPort { engine.driver.port(of: engine.driver.loops[place]) }
+
+  /// The same of one that has come there; nil before, and where there is only one.
   var placedPort: LoopPort? {
     loopNumber.load(ordering: .acquiring) == Self.unplaced ? nil : port
   }

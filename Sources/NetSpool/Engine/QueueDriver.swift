@@ -69,15 +69,16 @@ final class QueueDriver: Sendable {
 
   /// Any thread. Accepts the operation or answers why not.
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
-    let port = operation.port
-    if let failure = port.startIfNeeded() { return failure }
+    // No port: neither the loop nor the queue is counted, which many threads would write for each operation.
+    let place = operation.place
+    if isOfParent || !loops[place].isStarted, let failure = operation.port.startIfNeeded() { return failure }
     guard pending.add(1, ordering: .relaxed).newValue <= limit || unended <= limit else {
       pending.subtract(1, ordering: .relaxed)
       return NetworkError(.queueFull, cause: .operations)
     }
-    guard port.loop.mailbox.send(.submit(operation)) else {
+    guard loops[place].mailbox.send(.submit(operation)) else {
       pending.subtract(1, ordering: .relaxed)
-      return port.loop.whyClosed
+      return loops[place].whyClosed
     }
     return nil
   }

@@ -37,9 +37,9 @@ struct Repetition {
     of operation: NetworkOperation, _ request: NetworkRequest,
     wanting: (NetworkRequest.Retry) -> Bool = { _ in true }
   ) -> NetworkRequest.Retry {
-    let own = request.retry.over(operation.engine.configuration.retry)
+    let own = request.retry(of: operation.engine)
     if operation.loop.waitersLeft == 0 { return own }
-    let policies = operation.recipients.map { $0.sent.retry.over($0.engine.configuration.retry) }
+    let policies = operation.recipients.map { $0.sent.retry(of: $0.engine) }
     let wanted = policies.filter(wanting)
     return (wanted.isEmpty ? policies : wanted).max { $0.attemptsMax < $1.attemptsMax } ?? own
   }
@@ -49,7 +49,7 @@ struct Repetition {
     guard leader.loop.waitersLeft > 0 else { return [] }
     let attempts = leader.loop.history?.attempts ?? 1
     return leader.recipients.filter { recipient in
-      let policy = recipient.sent.retry.over(recipient.engine.configuration.retry)
+      let policy = recipient.sent.retry(of: recipient.engine)
       return !policy.repeats(cause, after: attempts, recipient.sent.method)
     }
   }
@@ -63,6 +63,11 @@ extension ResponseHead {
 }
 
 extension NetworkRequest {
+  /// What is repeated of it when this engine sends it.
+  func retry(of engine: NetworkEngine) -> Retry {
+    hasExtras ? extra.retry.over(engine.configuration.retry) : engine.configuration.retry
+  }
+
   /// The limits of time that hold for it when this engine sends it.
   func limits(of engine: NetworkEngine) -> Timeouts {
     hasExtras ? extra.timeouts.over(engine.configuration.timeouts) : engine.configuration.timeouts

@@ -8,7 +8,9 @@ extension Scheduler {
   func didReceive(_ head: ResponseHead, _ transfer: Transfer) -> (BodyUse, Exchange.Next?) {
     guard let operation = transfer.exchange.owner as? NetworkOperation else { return (.discard, nil) }
     origins.noteLatency(operation, transfer, head)
-    noteCookies(operation.engine, head)
+    if let jar = operation.engine.jar, head.headers.contains("Set-Cookie") {
+      keepCookies(operation.engine, in: jar)
+    }
     let next = successors.next(operation, transfer, head)
     if !transfer.exchange.plan.method.isSafe {
       switch next {
@@ -51,8 +53,7 @@ extension Scheduler {
     }
   }
 
-  private func noteCookies(_ engine: NetworkEngine, _ head: ResponseHead) {
-    guard let jar = engine.jar, head.headers.contains("Set-Cookie") else { return }
+  private func keepCookies(_ engine: NetworkEngine, in jar: CookieJar) {
     context.later { [unowned self] in
       let cookies = starter.pools.cookies(of: engine.id, engine.handleSettings)
       let lines = cookies.cookieLines
