@@ -33,7 +33,7 @@ public final class NetworkBatch: Sendable {
       return !isTelling
     }
 
-    /// What is to be told next; nil, and nobody tells any more, when that is nothing.
+    /// The next call that tells something. Nil ends the telling.
     mutating func next() -> (@Sendable () -> Void)? {
       if !untold.isEmpty {
         let next = untold.removeFirst()
