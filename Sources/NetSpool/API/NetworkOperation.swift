@@ -184,10 +184,10 @@ extension NetworkOperation {
   /// Stops reading and frees the slot; before `enqueue`, behind others and between two attempts it keeps it from starting.
   /// An exchange that others wait for goes on for them; only where this one's streams have begun with it, for this one, too.
   /// The origin may give up on a long pause.
-  public func pause() { perform { [self] in $0.pause(self) } }
+  public func pause() { if !hold(true) { perform { [self] in $0.pause(self) } } }
 
   /// Goes on where `pause` stopped, as soon as there is a slot.
-  public func resume() { perform { [self] in $0.resume(self) } }
+  public func resume() { if !hold(false) { perform { [self] in $0.resume(self) } } }
 }
 
 /// The progress of a body. Reported at most ten times a second, and always once at the end. Where an attempt

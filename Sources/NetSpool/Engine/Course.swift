@@ -136,6 +136,7 @@ extension Scheduler {
       operation.loop.change = shared.changed
       if shared.isPlain { return (false, shared.handlers.wantsState) }
       operation.loop.hasStreams = !shared.rare.streams.isEmpty
+      operation.loop.isHeld = shared.rare.isHeld
       return (!shared.rare.dependencies.isEmpty, shared.handlers.wantsState)
     }
     if isHeard { context.tell(operation, .state(.queued)) }

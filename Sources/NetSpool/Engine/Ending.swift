@@ -311,13 +311,12 @@ extension NetworkOperation {
   func refuse(_ failure: NetworkError) { end(with: .failure(failure)) }
 
   /// Any thread: ends it with what the cache has for it, which needs no loop. False when it must go there: it has streams
-  /// to feed, others to wait for, or has been cancelled.
+  /// to feed, others to wait for, or has been paused or cancelled.
   func finish(_ response: NetworkResponse, from cache: EngineCache) -> Bool {
     guard !engine.isClosed else { return false }
     let bytes = response.bodyCount
     return end(with: .success(response)) { shared in
-      guard shared.isPlain || shared.rare.streams.isEmpty && shared.rare.dependencies.isEmpty
-      else { return false }
+      guard shared.isPlain || shared.rare.mayEndAtOnce else { return false }
       cache.didServe(bytes)
       return true
     }

@@ -67,6 +67,8 @@ extension NetworkOperation {
     var failure: NetworkError?
     var streams: [StreamAttachment] = []
     var dependencies: [NetworkOperation] = []
+    /// Paused before the queue knew it.
+    var isHeld = false
     /// What its answer must be besides a success.
     var demand: Demand?
     /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
@@ -74,6 +76,8 @@ extension NetworkOperation {
     #if Tracing
     var trace: OperationTrace?
     #endif
+
+    var mayEndAtOnce: Bool { streams.isEmpty && dependencies.isEmpty && !isHeld }
   }
 
   /// What the loop knows of it.
@@ -271,6 +275,15 @@ extension NetworkOperation {
       if engine.observesEnds { shared.enqueuedAt = MonotonicClock.now }
       if shared.isPlain { return Beginning(change: shared.changed) }
       return Beginning(change: shared.changed, streams: shared.rare.streams, flaw: shared.rare.failure)
+    }
+  }
+
+  /// Any thread: false when it has been enqueued, and its loop is to be told.
+  func hold(_ isHeld: Bool) -> Bool {
+    shared.withLock { shared in
+      guard shared.state == .ready, shared.outcome == nil else { return false }
+      if isHeld || !shared.isPlain { shared.rare.isHeld = isHeld }
+      return true
     }
   }
 

@@ -89,7 +89,8 @@ extension Scheduler {
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     if operation.loop.absence != .none { return standAside(operation) }
     switch operation.loop.phase {
-    case .ready, .waiting(.others): return hold(operation)
+    case .ready: return operation.shared.withLock { $0.rare.isHeld = true }
+    case .waiting(.others): return hold(operation)
     case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
     case .waiting(.until(let wait)): if wait.reason.isBeyondPause { return }
     case .waiting(.turn), .running: break
@@ -104,7 +105,7 @@ extension Scheduler {
   /// Pauses an operation before the queue: it comes in when it is resumed.
   private func hold(_ operation: NetworkOperation) {
     operation.loop.isHeld = true
-    if case .waiting(.others) = operation.loop.phase { context.set(.paused, operation) }
+    context.set(.paused, operation)
   }
 
   /// Goes its own way from here on; its streams may have got some of the shared body, and stay.
@@ -167,6 +168,7 @@ extension Scheduler {
     let wasHeld = operation.loop.isHeld
     operation.loop.isHeld = false
     switch operation.loop.phase {
+    case .ready: operation.shared.withLock { $0.rare.isHeld = false }
     case .waiting(.others) where wasHeld: context.set(.queued, operation)
     case .paused:
       context.set(.queued, operation)

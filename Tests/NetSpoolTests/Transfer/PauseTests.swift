@@ -107,6 +107,32 @@ struct PauseTests {
     }
   }
 
+  /// Which may be anything until it is enqueued: its loop is that of what is sent.
+  @Test func `an operation that is paused before it is enqueued comes in when it is resumed`() async throws {
+    try await withTwoLoops { engine, here, there in
+      for origin in [here, there] { origin.fallback(.text("ok").header("Cache-Control", "max-age=60")) }
+      let folder = try TestFolder(in: TestFiles.fast)
+      try engine.useCache(.patient(folder.path))
+      for origin in [here, there] {
+        for hits in [1, 1] {  // the second time from the cache
+          let operation = engine.operation(url: origin.url("/"))
+          operation.pause()
+          #expect(operation.placedPort == nil)
+          engine.enqueue(operation)
+          await engine.settle()
+          #expect(operation.state == .paused)
+          operation.resume()
+          #expect(await operation.end().text == "ok")
+          #expect(origin.hits("/") == hits)
+        }
+      }
+      let operation = engine.operation(url: here.url("/"))
+      operation.pause()
+      operation.resume()
+      #expect(await engine.end(of: operation).text == "ok")
+    }
+  }
+
   @Test func `an operation that waits is passed over until it is resumed`() async throws {
     try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
       origin.on(prefix: "/", .text("hello"))
