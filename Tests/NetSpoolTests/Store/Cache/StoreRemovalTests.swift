@@ -68,6 +68,25 @@ import Testing
     #expect(left > 1_333)
   }
 
+  /// Marks have numbers of the machine's clock, which begins anew with the machine.
+  @Test func `a mark of before the machine was started anew stays when another is made`() throws {
+    let store = try folder.open {
+      $0.removedAtOnce = 1
+      $0.sweepPatience = 3_600 * .second
+    }
+    fill(store, 60)
+    var writer = CacheWriter(store.core)
+    _ = try writer.inTransaction { writer, transaction throws(StoreError) in
+      let former = Removal(
+        number: .max / 2, namespace: writer.namespaces[0].number, pattern: Array("x/".utf8), youngest: .max,
+        madeAt: MonotonicClock.now, writer.settings)
+      try transaction.put(
+        former.encode().rawBytes, at: RecordKey(integer: former.number), in: writer.databases.removals)
+    }
+    #expect(try writer.remove(namespace: "n", pattern: Array("y/".utf8)).left != nil)
+    #expect((0..<60).allSatisfy { store.lookup(Self.key($0)).isMissing })
+  }
+
   /// As after a clock that was an hour fast has been set right.
   @Test(arguments: ["x/1", "x/2"])
   func `what is put after a removal is none of it, though it seems older`(last: String) throws {

@@ -139,6 +139,19 @@ struct TrustStoreTests {
     #expect(authorities.digest == second.handleSettings.tls.authorities?.digest)
   }
 
+  @Test func `of a folder is what has a certificate's name there, and nothing else`() throws {
+    let folder = try TestFolder()
+    func digest() -> String { Authorities.of(.files(bundle: nil, folder: folder.path)).digest }
+    _ = try folder.write("1a2b3c4d.0", "one")
+    let one = digest()
+    for name in ["1a2b3c4d", "1a2b3c4d.0.bak", "1a2b3c4.0", "1a2b3c4dd.0", "notahash.0", "README"] {
+      _ = try folder.write(name, "other")
+    }
+    #expect(digest() == one)
+    _ = try folder.write("5e6f7a8b.r0", "two")
+    #expect(digest() != one)
+  }
+
   @Test func `that is a pipe in a folder is waited for by none`() async throws {
     let origin = try ScriptedOrigin(tls: .selfSigned)
     let folder = try TestFolder()
