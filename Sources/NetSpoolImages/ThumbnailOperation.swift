@@ -7,7 +7,7 @@ public final class ThumbnailOperation: Sendable {
   package typealias Ending = @Sendable (Result<NetworkThumbnail, NetworkError>) -> Void
 
   /// The request for the picture, with its priority and tag; its own handlers may be added. It has ended when the picture
-  /// is there. Never enqueued where the thumbnail was in the cache.
+  /// is there. Never enqueued where the thumbnail was in the cache: an operation that depends on it would then wait for ever.
   public let fetch: NetworkOperation
 
   private let engine: NetworkEngine
@@ -61,7 +61,7 @@ public final class ThumbnailOperation: Sendable {
     engine.deliver { [self] in
       if let held { engine.didAnswer(fetch, with: held) }
       body(result)
-      engine.leave(self, hasFollowed: isBusy)
+      engine.leave(self, hasFollowed: isBusy || held != nil)
     }
   }
 }
@@ -83,9 +83,10 @@ extension ThumbnailOperation {
     } catch {
       return end(.failure(error))
     }
-    if sha256 == nil, let held = engine.derived(transform.name, of: fetch.request),
+    if sha256 == nil, let held = engine.derived(transform.name, of: fetch),
       let thumbnail = NetworkThumbnail(held: held)
     {
+      engine.willFollow()
       return end(.success(thumbnail), held: held)
     }
     fetch.demandImage()

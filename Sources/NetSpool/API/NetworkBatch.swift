@@ -14,7 +14,7 @@ public final class NetworkBatch: Sendable {
     var bytes: Int64 = 0
     var isEnded = false
     var isTelling = false
-    var untold: [NetworkBatch.Progress] = []
+    var untold = FIFO<NetworkBatch.Progress>()
     var completions: [@Sendable ([Result<NetworkResponse, NetworkError>]) -> Void] = []
     var progress: [@Sendable (NetworkBatch.Progress) -> Void] = []
 
@@ -35,11 +35,10 @@ public final class NetworkBatch: Sendable {
 
     /// The next call that tells something. Nil ends the telling.
     mutating func next() -> (@Sendable () -> Void)? {
-      if !untold.isEmpty {
-        let next = untold.removeFirst()
+      if let next = untold.popFirst() {
         return { [watchers = progress] in for watcher in watchers { watcher(next) } }
       }
-      guard left == 0, !isEnded else {
+      guard left == 0, !isEnded || !completions.isEmpty else {
         isTelling = false
         return nil
       }
@@ -65,12 +64,11 @@ public final class NetworkBatch: Sendable {
   public func onCompletion(
     _ handler: @escaping @Sendable ([Result<NetworkResponse, NetworkError>]) -> Void
   ) -> Self {
-    let results = state.withLock { state -> [Result<NetworkResponse, NetworkError>]? in
-      if state.isEnded { return state.results.compactMap { $0 } }
+    let isOver = state.withLock { state in
       state.completions.append(handler)
-      return nil
+      return state.isEnded
     }
-    if let results { deliver { handler(results) } }
+    if isOver { deliver { [self] in tell() } }
     return self
   }
 
@@ -82,10 +80,10 @@ public final class NetworkBatch: Sendable {
     }
   }
 
-  /// After each operation that has ended. On the engine's delivery target.
+  /// After each operation that has ended, in order and before `onCompletion`. On the engine's delivery target.
   @discardableResult
   public func onProgress(_ handler: @escaping @Sendable (NetworkBatch.Progress) -> Void) -> Self {
-    state.withLock { $0.progress.append(handler) }
+    state.withLock { if !$0.isEnded { $0.progress.append(handler) } }
     return self
   }
 

@@ -1,12 +1,15 @@
+internal import Synchronization
+
 /// For the package's other products: what is made of answers, and kept beside them.
 extension NetworkEngine {
-  /// The derived data of the answer to a request, from the cache; nil when there is none that still holds.
-  /// Any thread.
-  /// - Parameter request: with an absolute URL.
-  package func derived(_ name: String, of request: NetworkRequest) -> NetworkResponse? {
-    guard let cache, configuration.prepare == nil, let question = cache.question(about: request) else {
-      return nil
-    }
+  /// The derived data of the answer to an operation that has not been enqueued, from the cache; nil when there is none that
+  /// still holds, or something keeps the operation from an answer. Any thread, but not a loop's own, which waits for no disk.
+  package func derived(_ name: String, of operation: NetworkOperation) -> NetworkResponse? {
+    let request = operation.request
+    guard let cache, !isClosed, configuration.prepare == nil, configuration.validate == nil,
+      !SystemThread.isOurs, operation.shared.withLock({ $0.mayEndAtOnce }),
+      let question = cache.question(about: request)
+    else { return nil }
     guard var held = cache.derived(name, for: question) else { return nil }
     let response = held.takeResponse(
       from: .cache, url: request.url, now: cache.now, withBody: true, lifetime: question.request.lifetime)

@@ -20,7 +20,7 @@ public final class NetworkOperation: @unchecked Sendable {
   /// Unique in the process.
   public let id: UInt64
   let engine: NetworkEngine
-  /// The loop that has it to its end, of several; see `port`.
+  /// The loop that has it to its end, of several; see `place`.
   let loopNumber = Atomic(unplaced)
   /// The request as its engine made it; `request` is what became of it.
   let original: NetworkRequest
@@ -164,7 +164,7 @@ extension NetworkOperation {
     return self
   }
 
-  /// Every change of state, in order.
+  /// Every change of state, in order. One that ends within `enqueue`, by a refusal or with what the cache has, tells its end alone.
   @discardableResult
   public func onStateChange(_ handler: @escaping @Sendable (State) -> Void) -> Self {
     add(.state(handler))

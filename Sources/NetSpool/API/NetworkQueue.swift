@@ -149,7 +149,8 @@ public final class NetworkQueue: Sendable {
     driver.observers.add(activity: handler)
   }
 
-  /// Calls back each time the last operation has ended and its closures have run.
+  /// Calls back each time the last operation has ended and its closures have run. An answer that is awaited and that the cache has
+  /// keeps no queue busy.
   public func onIdle(_ handler: @escaping @Sendable () -> Void) { driver.observers.add(idle: handler) }
 
   /// Waits until the queue is idle, the deadline has passed or the task is cancelled; true if it is idle.

@@ -302,9 +302,10 @@ extension NetworkOperation {
 
   /// Without the loop; but its streams wait there for their end.
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
-    if duties.isLinked { leaveDependencies() }
     if duties.hasStreams { perform { [self] in $0.closeUnusedStreams(self, outcome) } }
     duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self, outcome.weight)
+    // Those that waited for it come behind it.
+    if duties.isLinked { leaveDependencies() }
   }
 
   /// Any thread: it never reached the loop.
@@ -316,7 +317,7 @@ extension NetworkOperation {
     guard !engine.isClosed else { return false }
     let bytes = response.bodyCount
     return end(with: .success(response)) { shared in
-      guard shared.isPlain || shared.rare.mayEndAtOnce else { return false }
+      guard shared.mayEndAtOnce else { return false }
       cache.didServe(bytes)
       return true
     }

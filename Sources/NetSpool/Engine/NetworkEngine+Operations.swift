@@ -13,8 +13,10 @@ extension NetworkEngine {
     #endif
   }
 
-  /// Any thread: it accepts nothing more.
-  var isClosed: Bool { endsAt.load(ordering: .acquiring) != .max }
+  /// Any thread: it accepts nothing more, or its queue does not.
+  var isClosed: Bool {
+    endsAt.load(ordering: .acquiring) != .max || driver.isClosed.load(ordering: .acquiring)
+  }
 
   /// A closure of the user's has a say in how an operation ends, or hears of it: on the delivery target.
   var hasWordAtEnds: Bool { configuration.validate != nil || observesEnds }
@@ -94,8 +96,10 @@ extension NetworkEngine {
 
   private func endOperations(deadline: Duration, done: @escaping @Sendable () -> Void) {
     // Nothing runs, but what ended without the loop may be on its way to its closures.
-    // In a child of fork(2) no thread is there that could leave.
-    guard !driver.isOfParent, driver.isStarted || freezing != nil else { return deliverLate(done) }
+    // In a child of fork(2) no thread is there that could leave. Twice: some may stand behind the first.
+    guard !driver.isOfParent, driver.isStarted || freezing != nil else {
+      return deliverLate { [self] in deliverLate(done) }
+    }
     let countdown = Countdown(1) { [self] in deliverLate(done) }
     driver.performEverywhere(of: id) { [self] core in
       core.shutDown(self, deadline: deadline, countdown)

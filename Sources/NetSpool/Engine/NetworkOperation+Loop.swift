@@ -36,6 +36,8 @@ extension NetworkOperation {
     var isSuccess = false
     /// Others wait for it.
     var hasDependents = false
+    /// It was cancelled when it had been enqueued, which is its loop's to do.
+    var isCalledOff = false
     /// True if the completions that were there for the provisional answer have been called for an equal one already.
     var isRepetition = false
     /// When it was enqueued, if its engine wants to know at its end.
@@ -45,6 +47,11 @@ extension NetworkOperation {
 
     /// It has none of that.
     var isPlain: Bool { rares.isEmpty }
+
+    /// What the cache has may end it without the loop.
+    var mayEndAtOnce: Bool {
+      outcome == nil && !isCalledOff && (isPlain || rare.failure == nil && rare.mayEndAtOnce)
+    }
 
     /// Lent, and changed in place: an operation may have a hundred thousand dependencies.
     var rare: Rare {
@@ -281,15 +288,18 @@ extension NetworkOperation {
   /// Any thread: false when it has been enqueued, and its loop is to be told.
   func hold(_ isHeld: Bool) -> Bool {
     shared.withLock { shared in
-      guard shared.state == .ready, shared.outcome == nil else { return false }
+      guard shared.state == .ready || shared.state == .queued, shared.outcome == nil else { return false }
       if isHeld || !shared.isPlain { shared.rare.isHeld = isHeld }
-      return true
+      return shared.state == .ready
     }
   }
 
   /// Any thread.
   func requestCancel() {
-    let wasReady = end(with: .failure(NetworkError(.cancelled))) { $0.state == .ready }
+    let wasReady = end(with: .failure(NetworkError(.cancelled))) { shared in
+      shared.isCalledOff = true
+      return shared.state == .ready
+    }
     if !wasReady { engine.driver.cancel(self) }
   }
 }

@@ -2,7 +2,7 @@ extension NetworkOperation {
   /// Where the loop has an operation. What belongs to a phase stands in it, and goes with it; nothing else says where
   /// an operation is. `Scheduler.move(_:to:)` alone changes it.
   enum Phase {
-    /// The queue does not know it yet, or it is on its way to another of its loops.
+    /// The queue does not know it yet.
     case ready
     /// For its turn, or for what `Wait.Reason` says.
     case waiting(Waiting)

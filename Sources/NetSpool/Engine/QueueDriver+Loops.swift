@@ -61,7 +61,8 @@ extension NetworkOperation {
   /// No loop has it yet.
   static let unplaced = UInt8.max
 
-  /// The number of its loop, which is found when it is asked for first and is its own from then on. Any thread.
+  /// The number of its loop, which is found when it is asked for first, by the request as it stands then, and is its own from
+  /// then on. Any thread.
   var place: Int {
     let driver = engine.driver
     if driver.loops.count == 1 { return 0 }

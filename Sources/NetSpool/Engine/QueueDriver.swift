@@ -55,6 +55,8 @@ final class QueueDriver: Sendable {
   #if Metrics
   let gauges = QueueGauges()
   #endif
+  /// Nothing is accepted any more.
+  let isClosed = Atomic(false)
   /// A thread can be joined once: several who close it do so one after the other.
   private let closing = Mutex(())
 
@@ -73,11 +75,11 @@ final class QueueDriver: Sendable {
     let place = operation.place
     if isOfParent || !loops[place].isStarted, let failure = operation.port.startIfNeeded() { return failure }
     guard pending.add(1, ordering: .relaxed).newValue <= limit || unended <= limit else {
-      pending.subtract(1, ordering: .relaxed)
+      decrement()
       return NetworkError(.queueFull, cause: .operations)
     }
     guard loops[place].mailbox.send(.submit(operation)) else {
-      pending.subtract(1, ordering: .relaxed)
+      decrement()
       return loops[place].whyClosed
     }
     return nil
@@ -113,6 +115,7 @@ final class QueueDriver: Sendable {
   /// Whatever still runs ends with `engineClosed`. Not from a loop thread.
   func close() -> Int {
     if isOfParent { return 0 }
+    isClosed.store(true, ordering: .releasing)
     closing.withLock { _ in
       let threads = loops.map { $0.beginClosing() }
       for thread in threads { thread?.join() }

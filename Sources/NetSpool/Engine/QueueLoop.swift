@@ -141,8 +141,8 @@ struct LoopPort: Sendable {
       loop.didFail(error)
       for command in loop.mailbox.close() {
         guard case .submit(let operation) = command else { continue }
-        driver.pending.subtract(1, ordering: .relaxed)
         operation.refuse(error)
+        driver.decrement()
       }
     }
   }

@@ -90,7 +90,9 @@ extension Scheduler {
     if operation.loop.absence != .none { return standAside(operation) }
     switch operation.loop.phase {
     case .ready: return operation.shared.withLock { $0.rare.isHeld = true }
-    case .waiting(.others): return hold(operation)
+    case .waiting(.others):
+      operation.loop.isHeld = true
+      return context.set(.paused, operation)
     case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
     case .waiting(.until(let wait)): if wait.reason.isBeyondPause { return }
     case .waiting(.turn), .running: break
@@ -100,12 +102,6 @@ extension Scheduler {
     if case .running = operation.loop.phase { operation.loop.transfer?.pauseByUser() }
     unregister(operation)
     giveUpSlot(operation, for: .paused)
-  }
-
-  /// Pauses an operation before the queue: it comes in when it is resumed.
-  private func hold(_ operation: NetworkOperation) {
-    operation.loop.isHeld = true
-    context.set(.paused, operation)
   }
 
   /// Goes its own way from here on; its streams may have got some of the shared body, and stay.
@@ -229,6 +225,8 @@ extension Scheduler {
   func shutDown(_ engine: NetworkEngine, deadline: Duration, _ countdown: Countdown) {
     loop.assertOnLoop()
     let end = timers.after(milliseconds: deadline.milliseconds) { [unowned self] in
+      // A loop's time is up to a turn behind.
+      engine.endsAt.min(MonotonicClock.now, ordering: .relaxed)
       cancelAll(NetworkError(.engineClosed)) { $0.engine === engine }
     }
     countdown.add()

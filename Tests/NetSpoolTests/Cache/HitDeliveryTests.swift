@@ -1,5 +1,6 @@
 import Dispatch
 import NetSpoolTesting
+import Synchronization
 import Testing
 
 @testable import NetSpool
@@ -226,6 +227,71 @@ struct HitDeliveryTests {
         #expect(seen.value == 100)
         #expect(await engine.fetch("/a").code == .engineClosed)
       }
+    }
+  }
+
+  /// However many have been delivered in a row by then.
+  @Test func `shutting down waits for a hit that is enqueued while others are delivered`() async throws {
+    try await withHeld { other, origin in
+      for count in 1...40 {
+        try await withQueue { queue in
+          let engine = try NetworkEngine(to: origin, on: queue)
+          try engine.useCache(other.sharedCache)
+          let (calls, isShut) = (Journal<String>(), Latch())
+          @Sendable func next(_ number: Int) {
+            engine.enqueue(
+              engine.operation(path: "/a").onCompletion { _ in
+                if number <= count { next(number + 1) } else { calls.add("the last") }
+                guard number == count else { return }
+                engine.shutDown(deadline: .seconds(10)) {
+                  calls.add("shut")
+                  isShut.open()
+                }
+              })
+          }
+          next(1)
+          await isShut.opened()
+          #expect(calls.entries == ["the last", "shut"], "\(count)")
+        }
+      }
+    }
+  }
+
+  @Test func `a closed queue gives none`() async throws {
+    try await withHeld { other, origin in
+      try await withQueue { queue in
+        let engine = try NetworkEngine(to: origin, on: queue)
+        try engine.useCache(other.sharedCache)
+        #expect(await engine.fetch("/a").text == "held")
+        await blocking { queue.close() }
+        #expect(await engine.fetch("/a").code == .engineClosed)
+        await #expect(throws: NetworkError.self) {
+          try await engine.response(for: NetworkRequest(url: origin.url("/a")))
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `what is cancelled or paused while it is enqueued gets none`(pauses: Bool) async throws {
+    let enqueued = Mutex<NetworkOperation?>(nil)
+    let ask: @Sendable (inout NetworkRequest) throws -> Void = { _ in
+      let operation = enqueued.withLock { $0 }
+      if pauses { operation?.pause() } else { operation?.cancel() }
+    }
+    try await withHeld(engine: { $0.prepare = ask }) { engine, origin in
+      let operation = engine.operation(path: "/a")
+      enqueued.withLock { $0 = operation }
+      engine.enqueue(operation)
+      if pauses {
+        await engine.settle()
+        #expect(operation.state == .paused)
+        operation.resume()
+      }
+      let ending = await operation.end()
+      #expect(pauses ? ending.text == "held" : ending.code == .cancelled)
+      #expect(origin.requestCount == 1)
+      enqueued.withLock { $0 = nil }
     }
   }
 

@@ -83,4 +83,52 @@ struct LoopsDeliveryTests {
       here.releaseAll()
     }
   }
+
+  /// A loop counts from the beginning of its turn.
+  @Test func `nothing begins behind a deadline that a loop's own time brings a moment earlier`() async throws
+  {
+    try await withTwoLoops { engine, here, there in
+      there.fallback(.text("ok"))
+      here.hold("/1")
+      let first = engine.start(engine.operation(url: here.url("/1")))
+      let dependent = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
+      let second = engine.start(dependent)
+      #expect(await here.waitForWaiting("/1", 1))
+      let isShut = Latch()
+      first.perform { _ in
+        let begun = MonotonicClock.now
+        while MonotonicClock.now < begun + 3_000 {}
+        engine.shutDown(deadline: .milliseconds(50)) { isShut.open() }
+      }
+      #expect(await second.end().code == .engineClosed)
+      #expect(there.requestCount == 0)
+      await isShut.opened()
+      here.releaseAll()
+    }
+  }
+
+  @Test func `a completion that is added beside the last ones of a batch is called behind them`() async throws
+  {
+    try await withTwoLoops(delivery: .loopThread) { engine, here, there in
+      let queue = engine.configuration.queue
+      let isHome = queue.driver.number(for: here.url("/"), of: engine) == queue.driver.home.number
+      let origin = isHome ? there : here
+      origin.fallback(.text("ok"))
+      origin.hold("/")
+      let (isTold, isAdded, calls) = (Latch(), Latch(), Journal<String>())
+      let batch = engine.enqueue([engine.operation(url: origin.url("/"))])
+        .onCompletion { _ in
+          isTold.open()
+          isAdded.block()
+        }
+        .onCompletion { _ in calls.add("second") }
+      origin.releaseAll()
+      await isTold.opened()
+      batch.onCompletion { _ in calls.add("third") }
+      await queue.onLoop { _ in }
+      isAdded.open()
+      #expect(await until { calls.entries.count == 2 })
+      #expect(calls.entries == ["second", "third"])
+    }
+  }
 }

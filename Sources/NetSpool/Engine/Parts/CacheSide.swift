@@ -144,7 +144,7 @@ final class CacheSide {
     let refresh = NetworkOperation(request, engine: engine)
     refresh.loop.isRefresh = true
     refresh.onError { _ in }  // nobody asked, so nobody hears of it
-    // Through the mailbox: where it was led to another loop, its own origin is elsewhere.
+    // Through the mailbox: where a redirect has led here, its own origin is another loop's.
     _ = engine.driver.submit(refresh, limit: .max)
   }
 }
