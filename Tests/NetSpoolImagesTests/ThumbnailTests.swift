@@ -1,4 +1,5 @@
 #if Images
+import Dispatch
 import NetSpool
 import NetSpoolTesting
 import Testing
@@ -28,6 +29,54 @@ struct ThumbnailTests {
         of: bench.url("/a"), maxSide: 50, format: .jpeg, fit: .cover)
       #expect(!third.isFromCache && third.image.format == .jpeg && third.image.pixelHeight == 50)
       #expect(bench.origin.requestCount == 1)
+    }
+  }
+
+  @Test func `a kept thumbnail waits as its fetch would, and a closed engine gives none`() async throws {
+    try await ImagesBench.run(caches: true) { bench in
+      bench.serve("/a", picture)
+      _ = try await bench.engine.thumbnail(of: bench.url("/a"))
+      let heard = Journal<String>()
+      func ask(_ fetch: NetworkOperation) {
+        bench.engine.thumbnail(of: fetch, as: ThumbnailTransform()) {
+          heard.add($0.isFromCache ? "kept" : "made")
+        } onError: {
+          heard.add("\($0.code)")
+        }
+      }
+      let paused = bench.engine.operation(url: bench.url("/a"))
+      paused.pause()
+      ask(paused)
+      #expect(await !bench.engine.configuration.queue.drain(deadline: .milliseconds(20)))
+      #expect(heard.entries.isEmpty)
+      paused.resume()
+      #expect(await until { heard.entries.count == 1 })
+      let cancelled = bench.engine.operation(url: bench.url("/a"))
+      cancelled.cancel()
+      ask(cancelled)
+      #expect(await until { heard.entries.count == 2 })
+      await bench.engine.shutDown()
+      ask(bench.engine.operation(url: bench.url("/a")))
+      #expect(await until { heard.entries.count == 3 })
+      #expect(heard.entries == ["kept", "cancelled", "engineClosed"])
+      #expect(bench.origin.requestCount == 1)
+    }
+  }
+
+  @Test func `a drain waits for the handler of a kept one`() async throws {
+    let own = DispatchQueue(label: "own")
+    try await ImagesBench.run(caches: true) {
+      $0.delivery = .queue(own)
+    } _: { bench in
+      bench.serve("/a", picture)
+      _ = try await bench.engine.thumbnail(of: bench.url("/a"))
+      let (latch, seen) = (Latch(), Counter())
+      own.async { latch.block() }
+      bench.engine.thumbnail(of: bench.url("/a")) { _ in seen.add() }
+      #expect(await !bench.engine.configuration.queue.drain(deadline: .milliseconds(20)))
+      latch.open()
+      #expect(await bench.engine.configuration.queue.drain(deadline: .seconds(60)))
+      #expect(seen.value == 1)
     }
   }
 
