@@ -7,13 +7,10 @@ import Testing
 /// What threads of several loops hear and end together.
 struct LoopsDeliveryTests {
   @Test func `a handler that comes beside the last ones is called behind them`() async throws {
-    try await withTwoLoops(delivery: .loopThread) { engine, here, there in
-      let queue = engine.configuration.queue
-      let isHome = queue.driver.number(for: here.url("/"), of: engine) == queue.driver.home.number
-      let origin = isHome ? there : here
-      origin.fallback(.text("ok"))
+    try await withTwoLoops(delivery: .loopThread) { engine, _, there in
+      there.fallback(.text("ok"))
       let (isTold, isAdded, calls) = (Latch(), Latch(), Journal<String>())
-      let operation = engine.operation(url: origin.url("/"))
+      let operation = engine.operation(url: there.url("/"))
         .onCompletion { _ in
           isTold.open()
           isAdded.block()
@@ -22,7 +19,7 @@ struct LoopsDeliveryTests {
       engine.enqueue(operation)
       await isTold.opened()
       operation.onCompletion { _ in calls.add("third") }
-      await queue.onLoop { _ in }
+      await engine.configuration.queue.onLoop { _ in }
       isAdded.open()
       #expect(await until { calls.entries.count == 2 })
       #expect(calls.entries == ["second", "third"])
@@ -61,13 +58,7 @@ struct LoopsDeliveryTests {
   @Test func `what waits for one that the deadline ends does not begin, however late its loop is`()
     async throws
   {
-    try await withTwoLoops { engine, here, there in
-      there.fallback(.text("ok"))
-      here.hold("/1")
-      let first = engine.start(engine.operation(url: here.url("/1")))
-      let dependent = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
-      let second = engine.start(dependent)
-      #expect(await here.waitForWaiting("/1", 1))
+    try await withWaiting { engine, first, second, there in
       let (isBusy, goesOn) = (Latch(), Latch())
       second.perform { _ in
         isBusy.open()
@@ -80,20 +71,13 @@ struct LoopsDeliveryTests {
       #expect(await second.end().code == .engineClosed)
       #expect(there.requestCount == 0)
       await isShut
-      here.releaseAll()
     }
   }
 
   /// A loop counts from the beginning of its turn.
   @Test func `nothing begins behind a deadline that a loop's own time brings a moment earlier`() async throws
   {
-    try await withTwoLoops { engine, here, there in
-      there.fallback(.text("ok"))
-      here.hold("/1")
-      let first = engine.start(engine.operation(url: here.url("/1")))
-      let dependent = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
-      let second = engine.start(dependent)
-      #expect(await here.waitForWaiting("/1", 1))
+    try await withWaiting { engine, first, second, there in
       let isShut = Latch()
       first.perform { _ in
         let begun = MonotonicClock.now
@@ -103,32 +87,44 @@ struct LoopsDeliveryTests {
       #expect(await second.end().code == .engineClosed)
       #expect(there.requestCount == 0)
       await isShut.opened()
-      here.releaseAll()
     }
   }
 
   @Test func `a completion that is added beside the last ones of a batch is called behind them`() async throws
   {
-    try await withTwoLoops(delivery: .loopThread) { engine, here, there in
-      let queue = engine.configuration.queue
-      let isHome = queue.driver.number(for: here.url("/"), of: engine) == queue.driver.home.number
-      let origin = isHome ? there : here
-      origin.fallback(.text("ok"))
-      origin.hold("/")
+    try await withTwoLoops(delivery: .loopThread) { engine, _, there in
+      there.fallback(.text("ok"))
+      there.hold("/")
       let (isTold, isAdded, calls) = (Latch(), Latch(), Journal<String>())
-      let batch = engine.enqueue([engine.operation(url: origin.url("/"))])
+      let batch = engine.enqueue([engine.operation(url: there.url("/"))])
         .onCompletion { _ in
           isTold.open()
           isAdded.block()
         }
         .onCompletion { _ in calls.add("second") }
-      origin.releaseAll()
+      there.releaseAll()
       await isTold.opened()
       batch.onCompletion { _ in calls.add("third") }
-      await queue.onLoop { _ in }
+      await engine.configuration.queue.onLoop { _ in }
       isAdded.open()
       #expect(await until { calls.entries.count == 2 })
       #expect(calls.entries == ["second", "third"])
+    }
+  }
+
+  /// One operation that is held at its origin, and one for an origin of the other loop that waits for its end.
+  private func withWaiting(
+    _ body: (NetworkEngine, NetworkOperation, NetworkOperation, ScriptedOrigin) async throws -> Void
+  ) async throws {
+    try await withTwoLoops { engine, here, there in
+      there.fallback(.text("ok"))
+      here.hold("/1")
+      let first = engine.start(engine.operation(url: here.url("/1")))
+      let second = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
+      engine.enqueue(second)
+      #expect(await here.waitForWaiting("/1", 1))
+      try await body(engine, first, second, there)
+      here.releaseAll()
     }
   }
 }

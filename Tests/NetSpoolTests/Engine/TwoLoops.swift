@@ -4,7 +4,7 @@ import Testing
 @testable import NetSpool
 @testable import TestSupport
 
-/// An engine, and two origins that are on different loops of its queue.
+/// An engine, and two origins: one on the queue's home loop, and one on the other.
 func withTwoLoops(
   _ queue: (inout NetworkQueue.Configuration) -> Void = { _ in },
   delivery: NetworkEngine.Delivery = .serialQueue,
@@ -18,14 +18,16 @@ func withTwoLoops(
       $0.redirects.resendsBodyAcrossOrigins = true
       $0.delivery = delivery
     }
-    let here = try ScriptedOrigin()
-    var there = try ScriptedOrigin()
     var others: [ScriptedOrigin] = []  // their ports are not to be given out again
-    func number(_ origin: ScriptedOrigin) -> Int { queue.driver.number(for: origin.url("/"), of: engine) }
-    while number(there) == number(here) {
-      others.append(there)
-      there = try ScriptedOrigin()
+    func origin(isHome: Bool) throws -> ScriptedOrigin {
+      while true {
+        let origin = try ScriptedOrigin()
+        others.append(origin)
+        let number = queue.driver.number(for: origin.url("/"), of: engine)
+        if (number == queue.driver.home.number) == isHome { return origin }
+      }
     }
+    let (here, there) = (try origin(isHome: true), try origin(isHome: false))
     try await body(engine, here, there)
   }
 }
