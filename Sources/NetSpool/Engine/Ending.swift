@@ -277,18 +277,19 @@ extension NetworkOperation {
   func end(
     with outcome: Outcome, on scheduler: Scheduler? = nil, if mayEnd: (inout Shared) -> Bool = { _ in true }
   ) -> Bool {
-    guard let duties = take(outcome, if: mayEnd) else { return false }
+    guard let duties = take(outcome, onLoop: scheduler != nil, if: mayEnd) else { return false }
     if let scheduler { scheduler.didEnd(self, outcome, duties) } else { didEnd(outcome, duties) }
     return true
   }
 
-  private func take(_ outcome: Outcome, if mayEnd: (inout Shared) -> Bool) -> Duties? {
+  private func take(_ outcome: Outcome, onLoop isOnLoop: Bool, if mayEnd: (inout Shared) -> Bool) -> Duties? {
     shared.withLock { shared in
       guard shared.outcome == nil, mayEnd(&shared) else { return nil }
       let state = outcome.finalState
       let isStateHeard = shared.handlers.wantsState && shared.state != state
       shared.outcome = outcome
       shared.state = state
+      shared.handlers.noteEnd(onLoop: isOnLoop)
       let isAwaited = shared.isAwaited && !engine.hasWordAtEnds
       if shared.isPlain {
         return Duties(isStateHeard: isStateHeard, isAwaited: isAwaited, isLinked: shared.hasDependents)

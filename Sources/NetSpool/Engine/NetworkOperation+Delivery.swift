@@ -33,15 +33,27 @@ extension NetworkOperation {
 
   /// Calls a handler that came after the end: with the last of its events.
   private func callLate(_ handler: Handlers.Handler, _ outcome: Outcome) {
-    switch (handler, outcome) {
-    case (.state(let body), _): body(state)
-    case (.notModified(let body), .success(let response)): if response.isUnchanged { body() }
-    case (.uploadProgress(let body), .success(let response)):
-      let sent = response.metrics.bytesSent
-      if sent > 0 { body(TransferProgress(whole: sent, response)) }
-    case (.downloadProgress(let body), .success(let response)):
-      body(TransferProgress(whole: Self.received(response), response))
-    default: Self.call(handler, outcome)
+    Self.tellLast(handler, outcome, state)
+    Self.call(handler, outcome)
+  }
+
+  /// What comes before the last word, for one that has not heard it. An answer from the cache has moved nothing that could
+  /// have been told.
+  private static func tellLast(
+    _ handler: Handlers.Handler, _ outcome: Outcome, _ state: State, hasHeard: Bool = false
+  ) {
+    switch handler {
+    case .state(let body): if !hasHeard { body(state) }
+    case .notModified(let body): if !hasHeard, outcome.result.answer?.isUnchanged == true { body() }
+    case .uploadProgress(let body):
+      guard !hasHeard, case .success(let answer) = outcome, answer.metrics.bytesSent > 0 else { return }
+      body(TransferProgress(whole: answer.metrics.bytesSent, answer))
+    case .downloadProgress(let body):
+      guard let answer = outcome.result.answer else { return }
+      let isWhole = if case .success = outcome { true } else { false }
+      guard answer.source == .cache || isWhole && !hasHeard else { return }
+      body(TransferProgress(whole: received(answer), answer))
+    default: break
     }
   }
 
@@ -57,7 +69,7 @@ extension NetworkOperation {
 
   /// The delivery target.
   func deliver(_ event: Notice) {
-    if case .final = event { return deliverFinal(withState: false) }
+    if case .final = event { return deliverEnd() }
     if case .awaited = event { return deliverAwaited() }
     if case .mark(let body) = event { return body() }
     // Nearly nobody listens to states, and copying the handlers costs more than to ask.
@@ -71,7 +83,8 @@ extension NetworkOperation {
       if case .provisional = event { shared.handlers.noteProvisional() }
       return shared.handlers
     }
-    handlers.forEach { handler in
+    handlers.forEach { handler, isTold in
+      guard isTold else { return }
       switch (handler, event) {
       case (.state(let body), .state(let state)): body(state)
       case (.uploadProgress(let body), .upload(let progress)): body(progress)
@@ -94,9 +107,6 @@ extension NetworkOperation {
     perform { core in core.context.tell(self, event) }
   }
 
-  /// The delivery target: all that is to be told of one that ended without the loop.
-  func deliverEnd() { deliverFinal(withState: true) }
-
   /// The last of all events, and who hears it.
   private struct FinalEvent: ~Copyable {
     let outcome: Outcome
@@ -118,23 +128,19 @@ extension NetworkOperation {
   /// handlers are.
   func deliverAwaited() {
     let isAwaited = shared.withLock { $0.isAwaited }
-    isAwaited ? deliverFinal(withState: false) : engine.deliverLate(of: self) { [self] in deliverEnd() }
+    isAwaited ? deliverEnd() : engine.deliverLate(of: self) { [self] in deliverEnd() }
   }
 
-  private func deliverFinal(withState: Bool) {
+  /// The delivery target: the end, behind what those have not heard of it that came after it, or before a loop could tell it.
+  func deliverEnd() {
     guard var final = finalEvent() else { return }
-    if withState, final.handlers.wantsState {
-      final.handlers.forEach { if case .state(let body) = $0 { body(final.state) } }
+    final.handlers.forEach { handler, isTold in
+      Self.tellLast(handler, final.outcome, final.state, hasHeard: isTold)
     }
     if case .failure(let failure) = final.outcome, failure.code != .cancelled,
       !final.handlers.catchesFailures
     {
       engine.configuration.onUnhandledFailure?(failure)
-    }
-    if case .success(let response) = final.outcome, response.source == .cache, final.handlers.wantsDownload {
-      // It has moved nothing that could have been told before.
-      let whole = TransferProgress(whole: Self.received(response), response)
-      final.handlers.forEach { if case .downloadProgress(let body) = $0 { body(whole) } }
     }
     let outcome = final.outcome
     var provided = final.isRepetition ? final.handlers.countProvided : 0
@@ -275,10 +281,15 @@ struct Handlers: Sendable {
   private var rest: [Handler] = []
   /// So many of them, the first, were there when the provisional answer was told.
   private(set) var countProvided: UInt16 = 0
+  /// So many hear what the loop tells: all, until it has told of the end.
+  private(set) var countTold = UInt16.max
 
-  mutating func noteProvisional() {
-    countProvided = UInt16(clamping: (first == nil ? 0 : 1) + (second == nil ? 0 : 1) + rest.count)
+  private var count: UInt16 {
+    UInt16(clamping: (first == nil ? 0 : 1) + (second == nil ? 0 : 1) + rest.count)
   }
+
+  mutating func noteProvisional() { countProvided = min(count, countTold) }
+  mutating func noteEnd(onLoop isOnLoop: Bool) { countTold = isOnLoop ? count : 0 }
 
   mutating func append(_ handler: Handler) {
     if first == nil {
@@ -299,10 +310,11 @@ struct Handlers: Sendable {
     rest = []
   }
 
-  func forEach(_ body: (Handler) -> Void) {
-    if let first { body(first) }
-    if let second { body(second) }
-    for handler in rest { body(handler) }
+  /// With whether it hears what the loop tells.
+  func forEach(_ body: (Handler, _ isTold: Bool) -> Void) {
+    if let first { body(first, countTold > 0) }
+    if let second { body(second, countTold > 1) }
+    for (index, handler) in rest.enumerated() { body(handler, countTold > index + 2) }
   }
 
   func contains(_ matches: (Handler) -> Bool) -> Bool {

@@ -128,10 +128,12 @@ extension Scheduler {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
     operation.loop.transfer = nil
-    context.reportLastProgress(operation, transfer)
+    let standIn = operation.loop.cacheUse?.standIn
+    // The body of what has failed is nobody's progress.
+    if standIn == nil { context.reportLastProgress(operation, transfer) }
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return .answer(answer) }
-    if let standIn = operation.loop.cacheUse?.standIn {
+    if let standIn {
       return cacheSide.answer(operation, standIn, or: ending)
     }
     // Nearly all end here: an ending is too large to be handed on as a step.

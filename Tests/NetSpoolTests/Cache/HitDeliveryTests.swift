@@ -319,6 +319,23 @@ struct HitDeliveryTests {
   }
 
   /// With "held" at `/a`, fresh.
+  @Test func `the progress of an error that the cache has, and of what stands in for one, ends once`() async throws {
+    try await withCache { engine, origin, _ in
+      let seen = Journal<TransferProgress>()
+      func fetch(_ path: String) async -> Ending {
+        await engine.end(of: engine.operation(path: path).onDownloadProgress { seen.add($0) })
+      }
+      origin.on("/gone", Answer(status: 404, body: .text("gone")).header("Cache-Control", "max-age=1000"))
+      for _ in 1...2 { #expect(await fetch("/gone").failure?.response?.head.status == 404) }
+      #expect(origin.requestCount == 1)
+      origin.on("/old", .text("older").header("Cache-Control", "max-age=0, stale-if-error=60"))
+      _ = await engine.fetch("/old")
+      origin.on("/old", Answer(status: 503, body: .text("failed")))
+      #expect(await fetch("/old").text == "older")
+      #expect(seen.entries.map(\.done) == [4, 4, 5] && seen.entries.allSatisfy { $0.fraction == 1 })
+    }
+  }
+
   private func withHeld(
     engine configure: (inout NetworkEngine.Configuration) -> Void = { _ in },
     _ body: (NetworkEngine, ScriptedOrigin) async throws -> Void

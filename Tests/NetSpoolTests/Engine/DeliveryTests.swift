@@ -51,6 +51,28 @@ struct DeliveryTests {
     }
   }
 
+  @Test func `one that is added between the end and its closures hears the last of its own`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .text("ok"))
+      let (latch, calls) = (Latch(), Journal<String>())
+      let first = engine.operation(path: "/a").onCompletion { _ in latch.block() }
+      engine.enqueue(first)
+      let operation = engine.operation(path: "/a", method: .put).onStateChange { calls.add("before: \($0)") }
+      operation.setBody(.bytes(Array("four".utf8)))
+      engine.enqueue(operation)
+      #expect(await until { operation.state == .finished })
+      operation.onStateChange { calls.add("\($0)") }
+        .onUploadProgress { calls.add("sent \($0.done) of \($0.total ?? 0)") }
+        .onDownloadProgress { calls.add("received \($0.done) of \($0.total ?? 0)") }
+        .onCompletion { _ in calls.add("done") }
+      latch.open()
+      _ = await operation.end()
+      #expect(
+        calls.entries.suffix(5) == ["before: finished", "finished", "sent 4 of 4", "received 2 of 2", "done"])
+      #expect(calls.entries.filter { $0.hasSuffix("finished") }.count == 2)
+    }
+  }
+
   @Test func `the loop thread is used when asked for`() async throws {
     try await withEngine({ $0.delivery = .loopThread }) { engine, origin in
       origin.on("/a", .text("ok"))
