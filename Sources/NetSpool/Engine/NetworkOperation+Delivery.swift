@@ -37,7 +37,7 @@ extension NetworkOperation {
     Self.call(handler, outcome)
   }
 
-  /// What comes before the last word, for one that has not heard it. An answer from the cache has moved nothing that could
+  /// Tells one that has not heard it what comes before the last word. An answer from the cache has moved nothing that could
   /// have been told.
   private static func tellLast(
     _ handler: Handlers.Handler, _ outcome: Outcome, _ state: State, hasHeard: Bool = false

@@ -319,7 +319,7 @@ struct HitDeliveryTests {
   }
 
   /// With "held" at `/a`, fresh.
-  @Test func `the progress of an error that the cache has, and of what stands in for one, ends once`() async throws {
+  @Test func `progress of a stored error, and of what stands in for one, ends once`() async throws {
     try await withCache { engine, origin, _ in
       let seen = Journal<TransferProgress>()
       func fetch(_ path: String) async -> Ending {

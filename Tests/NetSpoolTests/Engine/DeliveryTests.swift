@@ -51,12 +51,17 @@ struct DeliveryTests {
     }
   }
 
-  @Test func `one that is added between the end and its closures hears the last of its own`() async throws {
+  @Test func `a handler that comes between the end and its closures hears its last event`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .text("ok"))
-      let (latch, calls) = (Latch(), Journal<String>())
-      let first = engine.operation(path: "/a").onCompletion { _ in latch.block() }
+      let (begun, latch, calls) = (Latch(), Latch(), Journal<String>())
+      let first = engine.operation(path: "/a")
+        .onCompletion { _ in
+          begun.open()
+          latch.block()
+        }
       engine.enqueue(first)
+      await begun.opened()
       let operation = engine.operation(path: "/a", method: .put).onStateChange { calls.add("before: \($0)") }
       operation.setBody(.bytes(Array("four".utf8)))
       engine.enqueue(operation)
