@@ -62,6 +62,28 @@ struct FrozenRequest: Sendable, Hashable {
   var sendsKey: Bool { !keyField.isEmpty }
 }
 
+/// A request that asks to be kept, with all that can be made of it before the store's thread has it.
+struct FrozenDraft: Sendable {
+  let request: FrozenRequest
+  let facts: FrozenFacts
+  /// Of its record.
+  let payload: [UInt8]
+  let body: [UInt8]
+
+  init(
+    _ request: FrozenRequest, body: [UInt8], options: FreezeOptions = FreezeOptions(), lifetime: Duration,
+    at now: FrozenMoment
+  ) {
+    var request = request
+    request.bodyBytes = body.count
+    var facts = FrozenFacts(at: now, lifetime: lifetime.microseconds)
+    if !options.isOrdered { facts.flags.insert(.isUnordered) }
+    if options.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
+    payload = FrozenRecord(request: request, facts: facts).encode(at: now)
+    (self.request, self.facts, self.body) = (request, facts, body)
+  }
+}
+
 /// A version 4 UUID (RFC 9562 section 5.4), chosen when a request is accepted and sent with every attempt.
 struct IdempotencyKey: Hashable, Sendable {
   /// The field that carries it unless the caller names another (draft-ietf-httpapi-idempotency-key-header).
@@ -76,8 +98,13 @@ struct IdempotencyKey: Hashable, Sendable {
   init(using random: inout some RandomNumberGenerator) {
     let high = random.next() & ~0xF000 | 0x4000
     let low = random.next() & ~(0b11 << 62) | (0b10 << 62)
-    var digits = Array((Hexadecimal.text(high) + Hexadecimal.text(low)).utf8)
-    for place in [20, 16, 12, 8] { digits.insert(UInt8(ascii: "-"), at: place) }
+    var digits: [UInt8] = []
+    digits.reserveCapacity(36)
+    for place in 0..<16 {
+      if place == 4 || place == 6 || place == 8 || place == 10 { digits.append(UInt8(ascii: "-")) }
+      let byte = (place < 8 ? high : low) >> UInt64(56 - 8 * (place & 7))
+      Hexadecimal.append(UInt8(truncatingIfNeeded: byte), to: &digits)
+    }
     text = String(decoding: digits, as: UTF8.self)
   }
 

@@ -30,6 +30,13 @@ extension Array where Element == UInt8 {
     unsafe Swift.withUnsafeBytes(of: number.littleEndian) { bytes in unsafe append(contentsOf: bytes) }
   }
 
+  /// Appends many of 64 bits at once, each little-endian.
+  mutating func append<let count: Int>(words: InlineArray<count, UInt64>) {
+    var words = words
+    for index in words.indices { words[index] = words[index].littleEndian }
+    unsafe append(words.span.bytes)
+  }
+
   /// Puts another integer in place of one, little-endian. Traps outside.
   mutating func replace(integerAt offset: Int, with number: UInt64) {
     for index in 0..<8 { self[offset + index] = UInt8(truncatingIfNeeded: number >> (8 * index)) }

@@ -4,17 +4,20 @@ enum Hexadecimal {
   static func text(_ bytes: [UInt8]) -> String {
     var text: [UInt8] = []
     text.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-      text.append(digit(byte >> 4) | 0x20)
-      text.append(digit(byte & 15) | 0x20)
-    }
+    for byte in bytes { append(byte, to: &text) }
     return String(decoding: text, as: UTF8.self)
   }
 
   /// All digits of a number in lower case, with leading zeroes.
   static func text(_ number: some FixedWidthInteger & UnsignedInteger) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: number.bitWidth / 4 - digits.utf8.count) + digits
+    let places = stride(from: number.bitWidth - 8, through: 0, by: -8)
+    return text(places.map { UInt8(truncatingIfNeeded: number >> $0) })
+  }
+
+  /// The two digits of a byte, in lower case.
+  static func append(_ byte: UInt8, to text: inout [UInt8]) {
+    text.append(digit(byte >> 4) | 0x20)
+    text.append(digit(byte & 15) | 0x20)
   }
 
   /// What a text of pairs of digits says; nil when it is none.

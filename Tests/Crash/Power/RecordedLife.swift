@@ -75,7 +75,8 @@ final class RecordedLife: FrozenSpoolOwner {
     request.tag = "power"
     if random.chance(30) { request.dedupeKey = request.key.text }
     let content = FrozenContent.digest(method: request.method.name, url: request.url, body: body)
-    spool.accept(request, body: body, lifetime: .seconds(7 * 86_400)) { [unowned self] result in
+    let draft = FrozenDraft(request, body: body, lifetime: .seconds(7 * 86_400), at: spool.world.now())
+    spool.accept(draft) { [unowned self] result in
       guard case .success(let receipt) = result else { return fail("\(result)") }
       CrashFiles.say("ACK \(receipt.number) \(request.key.text) \(content)")
     }

@@ -115,7 +115,8 @@ final class SpoolBench: FrozenSpoolOwner {
       lane: lane, isUnordered: !options.isOrdered, isRepeatable: method == .put || request.sendsKey,
       key: request.key.text, content: Self.content(request, body))
     #expect(keys.insert(letter.key).inserted, comment)
-    spool.accept(request, body: body, options: options, lifetime: lifetime) { [unowned self] result in
+    let draft = FrozenDraft(request, body: body, options: options, lifetime: lifetime, at: spool.world.now())
+    spool.accept(draft) { [unowned self] result in
       guard let receipt = try? result.get() else {
         Issue.record("not accepted: \(result)")
         return

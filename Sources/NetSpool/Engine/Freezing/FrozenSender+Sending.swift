@@ -2,24 +2,20 @@ internal import Synchronization
 
 /// Operations that come to be frozen, and those that are withdrawn.
 extension FrozenSender {
-  /// An operation's request in the form in which it is kept.
-  struct Submission: Sendable {
+  /// An operation's request on its way to the store.
+  final class Submission: Sendable {
     let operation: NetworkOperation
-    var request: FrozenRequest
-    var body: [UInt8]
-    let options: FreezeOptions
-    /// The time after which it expires.
-    let lifetime: Duration
+    let draft: FrozenDraft
     let secrets: Secrets
+
+    init(_ operation: NetworkOperation, _ draft: FrozenDraft, _ secrets: Secrets) {
+      (self.operation, self.draft, self.secrets) = (operation, draft, secrets)
+    }
   }
 
   func accept(_ submission: Submission) {
     accepting[submission.operation.id] = submission.operation
-    spool.accept(
-      submission.request, body: submission.body, options: submission.options, lifetime: submission.lifetime
-    ) { [unowned self] result in
-      accepted(submission, result)
-    }
+    spool.accept(submission.draft) { [unowned self] result in accepted(submission, result) }
   }
 
   private func accepted(_ submission: Submission, _ result: FrozenAnswer) {
@@ -40,7 +36,7 @@ extension FrozenSender {
         waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
       }
       let kept = receipt.isDuplicate ? (try? freezer.store.record(id, at: freezer.settings.now())) : nil
-      let request = kept?.request ?? submission.request
+      let request = kept?.request ?? submission.draft.request
       let ticket = FrozenTicket(
         id: id.number, idempotencyKey: request.key.text, isDuplicate: receipt.isDuplicate,
         withheldFields: request.secretFields, operation: operation)

@@ -166,23 +166,14 @@ protocol FrozenSpoolOwner: AnyObject {
 extension FrozenSpool {
   /// Accepts a request. `then` comes once it is on the disk, or with `queueFull`, `bodyTooLarge`, `invalidRequest`,
   /// `invalidURL`, `storageFull` or `storeFailed`, at once for what the limits refuse.
-  func accept(
-    _ request: FrozenRequest, body: [UInt8], options: FreezeOptions = FreezeOptions(), lifetime: Duration,
-    then: @escaping (FrozenAnswer) -> Void
-  ) {
-    var request = request
-    request.bodyBytes = body.count
+  func accept(_ draft: FrozenDraft, then: @escaping (FrozenAnswer) -> Void) {
+    let request = draft.request
     if let failure = failure ?? limits.refusal(of: request) { return then(.failure(failure)) }
-    let now = world.now()
-    var facts = FrozenFacts(at: now, lifetime: lifetime.microseconds)
-    if !options.isOrdered { facts.flags.insert(.isUnordered) }
-    if options.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
     let lane = laneKey(request.lane)
-    let payload = FrozenRecord(request: request, facts: facts).encode(at: now)
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },
-      payload: payload)
-    write(.accept(row, body: body)) { [facts] spool, result in
+      payload: draft.payload)
+    write(.accept(row, body: draft.body)) { [facts = draft.facts] spool, result in
       if case .success(let receipt) = result, !receipt.isDuplicate {
         spool.add(FrozenID(receipt.number), facts, lane, spool.world.now())
       }

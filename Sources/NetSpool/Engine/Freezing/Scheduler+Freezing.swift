@@ -52,10 +52,12 @@ extension Scheduler {
     frozen.userInfo = own.freezing.userInfo
     var body: [UInt8] = []
     if case .bytes(let bytes) = own.prepared { body = bytes }
+    let draft = FrozenDraft(
+      frozen, body: body, options: own.freezing,
+      lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime, at: freezing.freezer.settings.now())
     return FrozenSender.Submission(
-      operation: operation, request: frozen, body: body,
-      options: own.freezing, lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime,
-      secrets: FrozenSender.Secrets(headers: headers, credential: credential, timeouts: own.timeouts))
+      operation, draft,
+      FrozenSender.Secrets(headers: headers, credential: credential, timeouts: own.timeouts))
   }
 
   /// Its request is on the disk.

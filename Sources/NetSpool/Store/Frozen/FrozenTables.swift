@@ -138,15 +138,10 @@ struct FrozenRow: Sendable, Equatable {
   func encode(_ number: UInt64) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.headerBytes + payload.count)
-    bytes.append(integer: UInt64(0))
-    bytes.append(integer: UInt64(Self.version) | (dedupe == nil ? 0 : 1 << 8))
-    bytes.append(integer: lane.first)
-    bytes.append(integer: lane.second)
-    bytes.append(integer: UInt64(0))
-    bytes.append(integer: dedupe?.first ?? 0)
-    bytes.append(integer: dedupe?.second ?? 0)
-    bytes.append(integer: Int64(bodyBytes))
-    bytes.append(integer: bodyChecksum)
+    bytes.append(words: [
+      0, UInt64(Self.version) | (dedupe == nil ? 0 : 1 << 8), lane.first, lane.second, 0,
+      dedupe?.first ?? 0, dedupe?.second ?? 0, UInt64(bodyBytes), bodyChecksum,
+    ])
     bytes += payload
     bytes.seal(seed: number)
     return bytes

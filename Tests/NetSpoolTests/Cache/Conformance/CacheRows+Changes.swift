@@ -67,7 +67,8 @@ extension CacheRows {
 
   /// What serves 10 seconds after it was stored, when the origin fails: with a status, or without a byte.
   private static let failures: [(control: String, asked: String?, status: Int?, serves: Bool)] = [
-    ("max-age=1", nil, nil, true), ("max-age=1, stale-if-error=9", nil, nil, true),
+    ("max-age=1", nil, nil, true), ("max-age=10, must-revalidate", nil, nil, false),
+    ("max-age=1, stale-if-error=9", nil, nil, true),
     ("max-age=1, must-revalidate", nil, nil, false), ("max-age=1, no-cache", nil, nil, false),
     ("max-age=1", "no-cache", nil, false), ("max-age=1", "max-age=0", nil, false),
     ("max-age=1", "max-age=5", nil, true), ("max-age=60, must-revalidate", "max-age=1", nil, true),

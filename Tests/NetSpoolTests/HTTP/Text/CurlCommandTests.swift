@@ -91,6 +91,15 @@ struct CurlCommandTests {
         """)
   }
 
+  @Test(arguments: ["text", "text/", "a/b/c", "text/plain; charset=utf-8", "te xt/plain", ""])
+  func `parts of a type that curl would read otherwise are its input as they are sent`(_ type: String) {
+    var multipart = Multipart()
+    multipart.addData(Array("value".utf8), forKey: "name", mimeType: type)
+    let text = Self.command(.post, body: .multipart(multipart)).text()
+    #expect(!text.contains(" -F ") && text.hasPrefix("{ printf "), "\(text)")
+    #expect(text.contains("Content-Type: \(type)\r\n"), "\(text)")
+  }
+
   @Test func `hostile strings reach curl's argv unchanged, and nothing of them is run (seed 20)`() throws {
     var numbers = SplitMix64(seed: 20)
     var commands: [String] = []
