@@ -66,8 +66,7 @@ public enum StreamFailurePolicy: Sendable, Hashable {
 /// With `append` the whole body is put behind an existing file in one go, which needs room for it twice;
 /// bodies for the same file go one behind the other, also those of other processes; one whose turn does not
 /// come while the file has not grown for a second fails with `EWOULDBLOCK`, as the process that writes it has
-/// been stopped. The rest of a body that a killed process left is cut off by the next stream that appends to
-/// the file.
+/// been stopped. What a process has put there before it was killed stays.
 ///
 /// A symbolic link as target is refused, and so is a name of NetSpool's own (`EINVAL`): `name.netspool-part`,
 /// `name.netspool-validator` and the hidden ones. Errors: `.sinkFailed` with the errno in `underlying`

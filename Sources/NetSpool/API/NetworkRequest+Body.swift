@@ -176,7 +176,8 @@ public protocol UploadStream: Sendable {
   /// Bytes in all; nil sends the body in chunks. A stream that gives more or less ends with
   /// `.uploadLengthMismatch`.
   var length: Int64? { get }
-  /// The same bytes can be given again after `close`; without it the request is not repeated. No stream is ever frozen.
+  /// The same bytes can be given again after `close`; without it the request is not repeated, and the stream opened when a
+  /// connection wants its first byte. No stream is ever frozen.
   var isReopenable: Bool { get }
   /// The first byte is wanted next.
   func open() throws
@@ -195,7 +196,7 @@ extension UploadStream {
 public enum UploadChunk: Sendable, Hashable {
   /// The next bytes; at least one.
   case bytes([UInt8])
-  /// None now; asked again after 10 ms.
+  /// None now; asked again after 10 ms. One who has none for `Timeouts.headers` ends the request.
   case pause
   /// No more.
   case end

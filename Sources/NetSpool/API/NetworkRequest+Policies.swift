@@ -37,7 +37,8 @@ extension NetworkRequest {
     /// Name lookup, connection and TLS handshake together; 10 s. An address of the name that does not answer gives way to
     /// the next one after 300 ms.
     public var connect: Duration = .seconds(10) { didSet { own.insert(.connect) } }
-    /// From the request sent to the end of the header block; 30 s, absolute: dripping bytes do not extend it.
+    /// From the request sent to the end of the header block; 30 s, absolute: dripping bytes do not extend it. While a body is
+    /// sent: the longest that its source may have nothing, or the origin take nothing.
     public var headers: Duration = .seconds(30) { didSet { own.insert(.headers) } }
     /// A body slower than `stallBytesPerSecond` for this long has stalled; 30 s; nil switches it off. Of server-sent events,
     /// and of a sequence or lines without known length, any byte counts: only silence is a stall.

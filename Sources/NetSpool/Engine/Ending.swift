@@ -170,10 +170,9 @@ extension Scheduler {
     guard !operation.loop.hasSinks else {
       return withdraw(operation, NetworkError(.storeFailed, reason: "spool", sendState: .answered))
     }
-    operation.loop.extras?.lateBody = nil
-    move(operation, to: .deciding)
-    operation.loop.extras?.fanout = nil
-    context.set(.queued, operation)
+    let leader = operation.leader
+    setApart(operation)
+    endIfLeft(leader)
     go(operation, from: .enter)
   }
 

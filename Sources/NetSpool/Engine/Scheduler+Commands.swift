@@ -38,11 +38,16 @@ extension Scheduler {
   private func abandon(_ leader: NetworkOperation, _ operation: NetworkOperation, _ failure: NetworkError) {
     conclude(operation, failure)
     leader.loop.extras?.fanout?.abandon(operation.id, failure)
+    endIfLeft(leader, failure)
+  }
+
+  /// Ends an exchange when everybody has left it.
+  func endIfLeft(_ leader: NetworkOperation, _ failure: NetworkError = NetworkError(.cancelled)) {
     if leader.loop.isDetached, leader.loop.waitersLeft == 0 { endExchange(leader, failure) }
   }
 
   /// Everybody has left: takes a leader out of wherever it is, without telling anybody.
-  func endExchange(_ operation: NetworkOperation, _ failure: NetworkError) {
+  private func endExchange(_ operation: NetworkOperation, _ failure: NetworkError) {
     switch operation.loop.phase {
     case .publishing, .ended: return  // over already; its sinks are finishing
     default: break
@@ -108,7 +113,7 @@ extension Scheduler {
   private func leave(_ leader: NetworkOperation, _ operation: NetworkOperation) {
     guard !operation.loop.hasSinks else { return }
     move(operation, to: .paused)
-    if leader.loop.isDetached, leader.loop.waitersLeft == 0 { endExchange(leader, NetworkError(.cancelled)) }
+    endIfLeft(leader)
   }
 
   /// Leaves the exchange to the operations that wait for it, as when its user had gone; its streams may have got some of

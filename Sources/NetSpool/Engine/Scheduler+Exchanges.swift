@@ -232,11 +232,18 @@ extension Scheduler {
   private func letFollowersGo(_ leader: NetworkOperation) {
     guard leader.loop.waitersLeft > 0 else { return }
     coalescer.leave(leader)
-    for waiter in leader.loop.waiters where waiter.leader === leader && !waiter.loop.hasSinks {
-      move(waiter, to: .deciding)
-      context.set(.queued, waiter)
-      go(waiter, from: .enter)
-    }
+    let leaving = leader.loop.waiters.filter { $0.leader === leader && !$0.loop.hasSinks }
+    for waiter in leaving { setApart(waiter) }
+    endIfLeft(leader)
+    for waiter in leaving { go(waiter, from: .enter) }
+  }
+
+  /// It shares no more, and goes on with nothing.
+  func setApart(_ waiter: NetworkOperation) {
+    waiter.loop.extras?.lateBody = nil
+    waiter.loop.extras?.fanout = nil
+    move(waiter, to: .deciding)
+    context.set(.queued, waiter)
   }
 
   // MARK: The next one

@@ -39,6 +39,37 @@ struct LateJoinFaultTests {
     }
   }
 
+  @Test(.enabled(if: TinyDisk.isPossible))
+  func `an exchange whose last reader asks for itself has ended`() async throws {
+    let disk = try #require(TinyDisk(mebibytes: 24))
+    try await withCache {
+      $0.directory = disk.directory["cache"]
+      $0.bytesMax = 64 << 20
+    } _: { engine, origin, _ in
+      // Given a download that only another reads, out of its spool
+      let count = 8 << 20
+      let body = Answer.pattern(count).header("Cache-Control", "max-age=100")
+      origin.enqueue(
+        body.fault(.gate("middle"), at: .body(1 << 20)).fault(.gate("never"), at: .body(7 << 20)), for: "/a")
+      origin.on("/a", body)
+      let stream = PatternStream()
+      let leader = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
+      #expect(await until { stream.count == 1 << 20 })
+      let plain = engine.start("/a")
+      await engine.settle()
+      leader.cancel()
+      #expect(await leader.end().code == .cancelled)
+      // When the disk keeps no more of it
+      try disk.fill()
+      origin.release("middle")
+      // Then the reader has an exchange of its own, and the other none
+      #expect(await plain.end().response?.body.count == count)
+      #expect(origin.requestCount == 2)
+      #expect(await until { engine.configuration.queue.activity.running == 0 })
+      engine.closeCache()
+    }
+  }
+
   private static let seeds: [UInt64] = LongRun.isOn ? Array(1...200) : Array(1...8)
 
   @Test(arguments: seeds)

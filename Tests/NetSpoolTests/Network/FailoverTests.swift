@@ -45,6 +45,31 @@ import Testing
     }
   }
 
+  @Test func `a body that can be sent once is whole when the second address gets it`() async throws {
+    try await withTwo(["127.0.0.2", "127.0.0.1"]) { engine, origin in
+      // Given two such bodies that have nothing yet, and a first address that is dead
+      let (elements, source) = AsyncStream.makeStream(of: [UInt8].self)
+      let once = ScriptedUpload([.bytes([4, 5])], isReopenable: false)
+      let begins = Latch()
+      let bodies = [NetworkRequest.Body.sequence(elements), .stream(once, contentType: nil)]
+      let operations = bodies.map { Self.put($0, engine, origin) }
+      operations[0].onStateChange { if $0 == .executing { begins.open() } }
+      for operation in operations { engine.enqueue(operation) }
+      await begins.opened()
+      // When it has given way to the second
+      let first = { @Sendable in operations[0].loop.origin?.name.addresses.first }
+      #expect(await until { await operations[0].onLoop(after: .zero, first) == "127.0.0.1" })
+      source.yield([1, 2, 3])
+      source.finish()
+      for operation in operations { #expect(await operation.end().text == "hello") }
+      // Then nothing is missing
+      #expect(Set(origin.requests.map(\.body)) == [[1, 2, 3], [4, 5]])
+      #expect(once.opens == 1 && once.closes == 1)
+      // And it is not sent again by another request
+      #expect(await engine.end(of: Self.put(bodies[0], engine, origin)).code == .uploadSourceFailed)
+    }
+  }
+
   @Test func `addresses that the caller gives give way as well`() async throws {
     try await withTwo([], { $0.resolve = ["two.test": ["127.0.0.2", "127.0.0.1"]] }) { engine, origin in
       for _ in 0..<2 {
@@ -112,5 +137,11 @@ import Testing
 
   private static func operation(_ engine: NetworkEngine, _ origin: ScriptedOrigin) -> NetworkOperation {
     engine.operation(url: "http://two.test:\(origin.port)/")
+  }
+
+  private static func put(
+    _ body: NetworkRequest.Body, _ engine: NetworkEngine, _ origin: ScriptedOrigin
+  ) -> NetworkOperation {
+    operation(engine, origin).configure { $0.method = .put }.setBody(body)
   }
 }

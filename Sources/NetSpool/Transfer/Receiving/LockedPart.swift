@@ -14,13 +14,7 @@ struct LockedPart: ~Copyable, Sendable {
   /// written.
   init(of target: FileTarget) throws(SystemError) {
     let directory = try FileDescriptor.directory(target.directory)
-    let existing = FileStatus(named: target.name, in: directory)
-    switch existing?.kind {
-    case nil, .regular?: break
-    case .directory?: throw SystemError(number: EISDIR, call: "open")
-    case .symlink?: throw SystemError(number: ELOOP, call: "open")
-    default: throw SystemError(number: ENOTSUP, call: "open")
-    }
+    let existing = try WorkingFile.judge(target, in: directory, .replace)
     let file = try Self.lock(target.partName, in: directory)
     let status = try FileStatus(of: file)
     let isOurs = status.bytes == 0 || PartNote(of: target, in: directory) != nil
@@ -58,6 +52,8 @@ struct LockedPart: ~Copyable, Sendable {
   consuming func publish() throws(SystemError) {
     try file.setPermissions(permissions)
     try file.flush()
+    // What is there may have become a link or a directory, or come since the body began: one of them is whole when the power fails.
+    if try WorkingFile.judge(target, in: directory, .replace) != nil { try file.sync() }
     try expectName(target.partName)
     try directory.rename(target.partName, to: target.name)
     try expectName(target.name)

@@ -47,7 +47,7 @@ final class PartFile: Sendable {
     }
     guard request.method == .get, !request.headers.contains("Range") else { return }
     let plan = forRest ? readPlan(of: request.url) : nil
-    state.withLock { ($0.plan, $0.url) = (plan, request.url) }
+    state.withLock { ($0.plan, $0.url, $0.offset) = (plan, request.url, 0) }
     // What may be short goes by the cache and may be compressed, as any other file.
     if plan == nil, bytesMin > 0 { return }
     request.extra.resumes = true

@@ -39,7 +39,7 @@ struct WorkingFile: ~Copyable, Sendable {
   ///
   /// A symbolic link stays: replaced, it would no longer lead where its owner wants; followed, it could lead anywhere.
   /// A device or pipe is refused too: a rename over `/dev/null` would destroy it.
-  private static func judge(
+  static func judge(
     _ target: FileTarget, in directory: borrowing FileDescriptor, _ placement: FileWriter.Placement
   ) throws(SystemError) -> FileStatus? {
     let existing = FileStatus(named: target.name, in: directory)

@@ -91,7 +91,11 @@ final class ChunkSource: BodySource {
 
   var canRewind: Bool { stream.isReopenable }
 
-  func open() throws(NetworkError) {
+  /// One that gives its bytes once is opened when the first is wanted: it may still be closed for another address, or for want
+  /// of a descriptor.
+  func open() throws(NetworkError) { if canRewind { try begin() } }
+
+  private func begin() throws(NetworkError) {
     (stream as? any WakingUploadStream)?.onReady(ready)
     isOpen = true
     do { try stream.open() } catch {
@@ -129,6 +133,7 @@ final class ChunkSource: BodySource {
   }
 
   private func take(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {
+    if !isOpen { try begin() }
     if rest.isEmpty {
       do {
         switch try stream.read(atMost: buffer.count) {

@@ -35,18 +35,18 @@ where Chunks.Element == [UInt8] {
 
   func onReady(_ ready: @escaping @Sendable () -> Void) { state.withLock { $0.ready = ready } }
 
-  func open() {
+  func open() throws {
+    guard !state.withLock({ $0.isClosed }) else {
+      throw NetworkError(.uploadSourceFailed, reason: "a sequence can be sent once")
+    }
     let task = Task { [self] in await produce() }
     state.withLock { $0.task = task }
   }
 
   func read(atMost count: Int) throws -> UploadChunk {
     let (chunk, producer) = state.withLock { state in
-      defer {
-        state.chunk = nil
-        state.producer = nil
-        state.isLoopWaiting = state.chunk == nil && !state.hasEnded
-      }
+      defer { (state.chunk, state.producer) = (nil, nil) }
+      state.isLoopWaiting = state.chunk == nil && !state.hasEnded
       return (state.chunk, state.producer)
     }
     producer?.resume()

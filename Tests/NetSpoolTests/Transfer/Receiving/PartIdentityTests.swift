@@ -57,6 +57,33 @@ struct PartIdentityTests {
     #expect(directory.bytes("body") == nil && directory.bytes("body.netspool-part") == [6, 6, 6])
   }
 
+  @Test func `a part replaces no file before the disk has it`() async {
+    await #expect(processExitsWith: .success) {
+      // Given a part with all of its bytes, beside the file that it shall replace, and a disk that does not sync
+      let directory = try TestFolder()
+      try directory.write("body", [9])
+      let note = PartNote(url: "http://origin/body", validator: "\"a\"", total: nil)
+      let writer = PartWriter(try FileTarget(directory["body"]), .beginning(note), digests: false)
+      let buffer = AlignedBuffer(capacity: 4_096)
+      _ = buffer.append([1 as UInt8].rawBytes, from: 0)
+      #expect(writer.write(buffer) == nil)
+      try #require(SyncRefusal.begin())
+      // When it is published, it fails and nothing is replaced
+      guard case .failure(let failure) = writer.finish(nil) else { fatalError("it was published") }
+      #expect(failure.errno == EIO)
+      #expect(directory.bytes("body") == [9])
+    }
+  }
+
+  @Test func `a symbolic link that came meanwhile stays`() throws {
+    let writer = PartWriter(try target(), .beginning(note), digests: false)
+    #expect(writer.write(buffer([1, 2, 3])) == nil)
+    try directory.write("secret", [9])
+    try directory.link("body", to: directory["secret"])
+    #expect(failure(writer.finish(nil))?.errno == ELOOP)
+    #expect(directory.isLink("body") && directory.bytes("secret") == [9])
+  }
+
   @Test func `a part that another process began anew is not gone on with`() throws {
     // Given a part that was planned for
     try directory.write("body.netspool-part", [1, 2, 3])
