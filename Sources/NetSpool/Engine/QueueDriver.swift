@@ -204,8 +204,9 @@ extension QueueDriver {
     // Each takes what holds when its turn comes, so that all end with the last change, whichever thread is quicker. A loop that
     // has not started reads them when it does.
     width?.limitDidChange(self)
-    let goesOn = old.isSuspended && !new.isSuspended
-    performEverywhere { core in core.applySettings(goesOn: goesOn) }
+    performEverywhere { core in core.applySettings() }
+    // What waits in their stores has started no loop.
+    if old.isSuspended && !new.isSuspended { for freezer in freezers { freezer.dispatch { $0.thaw() } } }
     return true
   }
 

@@ -285,12 +285,11 @@ extension Scheduler {
   // MARK: Settings
 
   /// - Parameter goesOn: the queue was suspended, and is no more.
-  func applySettings(goesOn: Bool) {
+  func applySettings() {
     loop.assertOnLoop()
     let new = driver.settings.withLock { $0 }
     if driver.width == nil { context.queue.maximumConcurrent = new.maximumConcurrent }
     context.queue.isSuspended = new.isSuspended
-    if goesOn { for freezer in driver.freezers { freezer.dispatch { $0.thaw() } } }
     origins.apply(new)
     connectivity.watchLinkIfNeeded()
     loop.markDirty()

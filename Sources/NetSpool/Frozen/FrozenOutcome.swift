@@ -175,11 +175,14 @@ struct DeadLetterCause: Sendable, Hashable {
     self.isOutcomeUnknown = isOutcomeUnknown || reason == .outcomeUnknown
   }
 
+  /// Nothing is known of it any more, nor of its attempts.
+  static let lost = DeadLetterCause(.corrupt, isOutcomeUnknown: true)
+
   var isPoisoned: Bool { reason == .poisoned || reason == .crashed }
 
   /// What the caller is told; of a damaged record nothing more is known.
   func failure(_ record: FrozenRecord?) -> NetworkError {
-    var failure = NetworkError(code, reason: detail(record), sendState: sendState)
+    var failure = NetworkError(code, reason: detail(record), sendState: sendState(record))
     failure.url = record?.request.url
     if let facts = record?.facts {
       failure.attempts = Int(facts.attempts)
@@ -199,9 +202,10 @@ struct DeadLetterCause: Sendable, Hashable {
     }
   }
 
-  private var sendState: NetworkError.SendState {
+  /// The last word on it was an answer, or nothing of it has left.
+  private func sendState(_ record: FrozenRecord?) -> NetworkError.SendState {
     if isOutcomeUnknown { return .maybeProcessed }
-    return reason == .rejected ? .answered : .notSent
+    return record?.lastError == .status ? .answered : .notSent
   }
 
   private func detail(_ record: FrozenRecord?) -> String? {

@@ -81,7 +81,7 @@ extension FrozenRecord {
     lastError = code
     if code.traits.contains(.isLasting) {
       undoAttempt(unlessSent: sendState)
-      return die(.rejected, isOutcomeUnknown: sendState != .notSent)
+      return die(.rejected, isOutcomeUnknown: sendState != .notSent || facts.firstSend != nil)
     }
     guard sendState == .notSent else {
       facts.offlineFailures = 0
@@ -99,7 +99,9 @@ extension FrozenRecord {
   private mutating func repeatLater(_ retryAfter: Double?, _ situation: Situation) -> FrozenAction {
     let policy = situation.policy
     guard isReplaySafe(at: situation.now, policy: policy) else { return die(.outcomeUnknown) }
-    guard facts.attempts < policy.attemptsMax else { return die(.poisoned) }
+    guard facts.attempts < policy.attemptsMax else {
+      return die(.poisoned, isOutcomeUnknown: lastError != .status)
+    }
     if retryAfter != nil { facts.flags.insert(.isWaitStated) }
     let time = policy.wait(afterFailures: facts.attempts, retryAfter: retryAfter, random: situation.random)
     return wait(time, .origin, situation.now, isStated: retryAfter != nil)

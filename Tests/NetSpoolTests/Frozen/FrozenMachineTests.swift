@@ -112,6 +112,19 @@ struct FrozenMachineTests {
     #expect(record.meet(.answered(status: 500)) == .deadLetter(DeadLetterCause(.poisoned)))
     #expect(DeadLetterCause(.poisoned).failure(record).code == .frozenPoisoned)
     #expect(DeadLetterCause(.poisoned).failure(record).reason == "attempts 12")
+    #expect(DeadLetterCause(.poisoned).failure(record).sendState == .answered)
+  }
+
+  @Test func `the end of what may have arrived says so`() {
+    var silent = Record.sent(attempts: 12)
+    let poisoned = DeadLetterCause(.poisoned, isOutcomeUnknown: true)
+    #expect(silent.meet(.failed(.timedOut, .maybeProcessed)) == .deadLetter(poisoned))
+    #expect(!poisoned.failure(silent).isRetrySafe)
+    var refused = Record.sent()
+    refused.meet(.failed(.connectionLost, .maybeProcessed))
+    refused.meet(.launched(epoch: 1), at: .at(100))
+    let rejected = DeadLetterCause(.rejected, isOutcomeUnknown: true)
+    #expect(refused.meet(.failed(.egressDenied, .notSent), at: .at(100)) == .deadLetter(rejected))
   }
 
   // MARK: No answer
@@ -154,6 +167,7 @@ struct FrozenMachineTests {
     var record = Record.sent()
     #expect(record.meet(.failed(code, .notSent)) == .deadLetter(DeadLetterCause(.rejected)))
     #expect(DeadLetterCause(.rejected).failure(record).reason == code.description)
+    #expect(DeadLetterCause(.rejected).failure(record).isRetrySafe)
   }
 
   // MARK: Crashes, shutdowns, cancels

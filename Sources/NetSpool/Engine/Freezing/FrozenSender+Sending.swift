@@ -27,22 +27,29 @@ extension FrozenSender {
     case .failure(let failure):
       end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))
     case .success(let receipt):
-      retainForTurn(operation.engine.driver)
       let id = FrozenID(receipt.number)
+      // It comes behind the last of those who wanted that request: its own is a new one.
+      if receipt.isDuplicate, !isUnwanted, spool.isBeingCancelled(id) { return accept(submission) }
+      retainForTurn(operation.engine.driver)
       places[operation.id] = id
       if receipt.isDuplicate {
         waiting[id, default: Waiting()].operations.append(operation)
       } else {
         waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
       }
-      let kept = receipt.isDuplicate ? (try? freezer.store.record(id, at: freezer.settings.now())) : nil
-      let request = kept?.request ?? submission.draft.request
+      let request = receipt.isDuplicate ? first(id) ?? submission.draft.request : submission.draft.request
       let ticket = FrozenTicket(
         id: id.number, idempotencyKey: request.key.text, isDuplicate: receipt.isDuplicate,
         withheldFields: request.secretFields, operation: operation)
       operation.perform { $0.didFreeze(operation, ticket) }
       if isUnwanted { withdraw(operation) }
     }
+  }
+
+  /// The request that came first with a key; it may have its end already, on the disk.
+  private func first(_ id: FrozenID) -> FrozenRequest? {
+    let record = spool.travelling[id]?.record ?? (try? freezer.store.record(id, at: freezer.settings.now()))
+    return record?.request
   }
 
   /// Its user has left. One of several that wait for a request leaves it to the others.
@@ -175,13 +182,12 @@ extension FrozenSender: FrozenSpoolOwner {
 extension FrozenRequest {
   /// An exchange, ready to be sent: the spool alone repeats it.
   fileprivate func attempt(body: [UInt8], secrets: Headers, _ own: FrozenSender.Secrets) -> NetworkRequest {
-    var request = NetworkRequest(url: url, method: method)
+    var request = own.settings
+    (request.url, request.method) = (url, method)
     request.headers = headers + secrets.keeping { field in secretFields.contains { field.isNamed($0) } }
     request.coalesces = false
     request.extra.prepared = body.isEmpty ? .none : .bytes(body)
     request.extra.retry = .none
-    request.extra.credentials = own.credential
-    request.extra.timeouts = own.timeouts
     request.extra.tag = tag
     if sendsKey {
       request.headers.append(name: keyField, value: key.wireValue)

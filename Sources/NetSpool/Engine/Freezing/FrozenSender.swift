@@ -15,8 +15,8 @@ final class FrozenSender {
 
   struct Secrets {
     var headers = Headers()
-    var credential: NetworkCredentials?
-    var timeouts = NetworkRequest.Timeouts.standard
+    /// Its account, limits and policies.
+    var settings = NetworkRequest(url: "")
   }
 
   /// An exchange under way, or about to begin.

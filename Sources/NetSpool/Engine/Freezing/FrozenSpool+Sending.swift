@@ -90,7 +90,7 @@ extension FrozenSpool {
   private func lose(_ id: FrozenID, _ failure: NetworkError) {
     leave(id)
     note(failure)
-    let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: world.now().wall, record: nil)
+    let letter = DeadLetter(.lost, diedWall: world.now().wall, record: nil)
     owner?.didBecomeDeadLetter(id, letter)
   }
 

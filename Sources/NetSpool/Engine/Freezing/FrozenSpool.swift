@@ -73,6 +73,12 @@ final class FrozenSpool {
   /// Something is being written or sent.
   var isMoving: Bool { !travelling.isEmpty || awaited > 0 }
 
+  /// No caller wants it any more, and that is about to be decided, or being written.
+  func isBeingCancelled(_ id: FrozenID) -> Bool {
+    if case .deadLetter(let letter)? = travelling[id]?.step { return letter.cause.reason == .cancelled }
+    return travelling[id]?.isUnwanted ?? false
+  }
+
   /// A step of it is being written, or it is being sent.
   func isMoving(_ id: FrozenID) -> Bool { travelling[id] != nil }
 
@@ -125,7 +131,7 @@ final class FrozenSpool {
   /// Its checksum is right and its content makes no sense: a defect, not damage. Nothing is thrown away.
   private func giveUpUnreadable(_ id: FrozenID) {
     let now = world.now()
-    let letter = DeadLetter(DeadLetterCause(.corrupt), diedWall: now.wall, record: nil)
+    let letter = DeadLetter(.lost, diedWall: now.wall, record: nil)
     let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
     journal.append(.deadLetter(id.number, ending, keepsBody: true))
   }
@@ -135,7 +141,7 @@ extension DeadLetter {
   /// Nil when the bytes say nothing; damaged ones are a letter without a record.
   init?(_ ending: FrozenEnding, at now: FrozenMoment) {
     if ending.isDamaged {
-      self.init(DeadLetterCause(.corrupt), diedWall: ending.endedWall, record: nil)
+      self.init(.lost, diedWall: ending.endedWall, record: nil)
     } else {
       self.init(decoding: ending.payload.rawBytes, at: now)
     }

@@ -40,9 +40,10 @@ extension Scheduler {
     let credential = operation.account(request)
     var frozen = FrozenRequest(
       method: request.method, url: operation.loop.history?.target.url ?? request.url,
-      key: request.givenKey ?? IdempotencyKey(), lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
+      key: request.givenKey(in: keyField) ?? IdempotencyKey(),
+      lane: "\(freezing.scope)\n\(own.freezing.lane ?? origin)")
     var headers = request.headers
-    for name in [IdempotencyKey.fieldName, keyField] where !name.isEmpty { headers.remove(name: name) }
+    if !keyField.isEmpty { for name in [IdempotencyKey.fieldName, keyField] { headers.remove(name: name) } }
     frozen.setHeaders(headers) { operation.engine.fieldMeaning.isSecret($0) }
     frozen.secretFields += (credential?.fieldNames ?? []).filter { !headers.contains($0) }
     frozen.keyField = keyField
@@ -57,7 +58,7 @@ extension Scheduler {
       lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime, at: freezing.freezer.settings.now())
     return FrozenSender.Submission(
       operation, draft,
-      FrozenSender.Secrets(headers: headers, credential: credential, timeouts: own.timeouts))
+      FrozenSender.Secrets(headers: headers, settings: request.settings(with: credential)))
   }
 
   /// Its request is on the disk.
@@ -127,11 +128,23 @@ extension Scheduler {
 }
 
 extension NetworkRequest {
-  /// The key that its author chose.
-  fileprivate var givenKey: IdempotencyKey? {
+  /// The key that its author chose, in the engine's field for it or the usual one.
+  fileprivate func givenKey(in field: String) -> IdempotencyKey? {
     if let key = extra.idempotencyKey { return IdempotencyKey(key) }
-    guard let value = headers.first(IdempotencyKey.fieldName) else { return nil }
+    guard let value = headers.first(field) ?? headers.first(IdempotencyKey.fieldName) else { return nil }
     let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
     return IdempotencyKey(isQuoted ? String(value.dropFirst().dropLast()) : value)
+  }
+
+  /// What it brings besides what is written down.
+  fileprivate func settings(with credential: NetworkCredentials?) -> NetworkRequest {
+    var settings = NetworkRequest(url: "")
+    (settings.priority, settings.cachePolicy) = (priority, cachePolicy)
+    settings.extra.timeouts = extra.timeouts
+    settings.extra.redirects = extra.redirects
+    settings.extra.cacheKey = extra.cacheKey
+    settings.extra.credentialScope = extra.credentialScope
+    settings.extra.credentials = credential
+    return settings
   }
 }

@@ -36,10 +36,11 @@ extension FrozenRecovery {
     highest: UInt64, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> FrozenMeta {
     let found = try transaction.bytes(0, in: tables.meta)
-    var meta = found.flatMap { FrozenMeta(decoding: $0.rawBytes) } ?? FrozenMeta()
+    let known = found.flatMap { FrozenMeta(decoding: $0.rawBytes) }
+    var meta = known ?? FrozenMeta()
     let ended = try numbers(in: tables.outbox, transaction) + numbers(in: tables.dead, transaction)
     let highest = max(highest, ended.max() ?? 0)
-    if highest >= meta.nextNumber { meta.nextNumber = highest + 1 << 32 }
+    if highest >= meta.nextNumber || found != nil && known == nil { meta.nextNumber = highest + 1 << 32 }
     // Each file has numbers of its own, more than it could ever give.
     meta.nextNumber = max(meta.nextNumber, UInt64(earlierFiles) << 40 + 1)
     meta.epoch += 1

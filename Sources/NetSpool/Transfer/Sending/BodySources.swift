@@ -91,8 +91,8 @@ final class ChunkSource: BodySource {
 
   var canRewind: Bool { stream.isReopenable }
 
-  /// One that gives its bytes once is opened when the first is wanted: it may still be closed for another address, or for want
-  /// of a descriptor.
+  /// A stream that gives its bytes once is opened when the first is wanted: the source may still be closed for another address,
+  /// or for want of a descriptor.
   func open() throws(NetworkError) { if canRewind { try begin() } }
 
   private func begin() throws(NetworkError) {

@@ -37,6 +37,26 @@ struct FreezingQueuesTests {
     }
   }
 
+  @Test func `what was left is sent when a queue goes on that had not begun`() async throws {
+    fixture.origin.stop()
+    try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
+    try fixture.origin.start()
+    var standing = NetworkQueue.Configuration()
+    standing.isSuspended = true
+    let queue = try NetworkQueue(configuration: standing)
+    let engine = try fixture.engine(on: queue)
+    // Given that its turn has come, which it has at some moment behind the opening, and that it may not be sent
+    #expect(await blocking { engine.flushFrozen(deadline: 30) })
+    #expect(await until { await Self.nextDue(of: engine) > BootClock.now + 3_600 * .second })
+    #expect(!queue.driver.isStarted && engine.frozenOperations.count == 1)
+    queue.isSuspended = false
+    #expect(await fixture.origin.waitForHits("/letters", 1))
+    await blocking {
+      engine.shutDownAndWait(deadline: .seconds(5))
+      #expect(queue.driver.close() == 0)
+    }
+  }
+
   @Test func `an engine that is shut down takes no other along`() async throws {
     fixture.origin.hold("/letters", .text("taken"))
     try await withQueue { first in
@@ -206,6 +226,12 @@ struct FreezingQueuesTests {
         #expect(engine.deadLetters.map(\.id) == [id])
         if case .failure(let error)? = told.entries.first?.result { #expect(error.code == .frozenRejected) }
       }
+    }
+  }
+
+  private static func nextDue(of engine: NetworkEngine) async -> Microseconds {
+    await withCheckedContinuation { asked in
+      engine.freezing?.freezer.dispatch { asked.resume(returning: $0.spool.nextDue ?? .max) }
     }
   }
 }

@@ -227,6 +227,32 @@ struct FreezingTests {
     }
   }
 
+  @Test func `settings of its own count while it lives`() async throws {
+    // Given an origin that sends it to another one, which the engine would not
+    let other = try ScriptedOrigin(answering: .text("there"))
+    fixture.origin.on("/letters", .status(307).header("Location", other.url("/letters")))
+    try await fixture.live { engine in
+      let letter = engine.letter("/letters").configure { request in
+        request.redirects = NetworkRequest.Redirects(resendsBodyAcrossOrigins: true)
+        request.priority = .high
+      }
+      #expect(await engine.end(of: letter).text == "there")
+      #expect(await engine.end(of: engine.letter("/letters")).code == .frozenRejected)
+    }
+    #expect(other.requests.map(\.body) == [Array("hello".utf8)])
+  }
+
+  @Test(arguments: ["X-Request-Id", nil])
+  func `a key in the field of the engine's choice is the caller's`(field: String?) async throws {
+    let fixture = try FreezingFixture { $0.idempotencyKeyField = field }
+    try await fixture.live { engine in
+      let letter = engine.letter("/letters").setHeader(field ?? "Idempotency-Key", "mine")
+      #expect(await engine.end(of: letter).text == "taken")
+    }
+    let sent = fixture.origin.requests.map { $0.header(field ?? "Idempotency-Key") }
+    #expect(sent == [field == nil ? "mine" : "\"mine\""])
+  }
+
   @Test func `is given up when it is cancelled`() async throws {
     fixture.origin.stop()
     try await fixture.live { engine in

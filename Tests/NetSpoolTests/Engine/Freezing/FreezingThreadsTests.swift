@@ -120,6 +120,39 @@ struct FreezingThreadsTests {
     try await fixture.expectKept(closes ? 1 : 2)
   }
 
+  @Test func `an equal request that comes while the first is given up is a new one`() async throws {
+    let (fixture, disk) = (try FreezingFixture(), StoppedDisk())
+    let store = try fixture.open { $0.store.onDisk = { disk.pass() } }
+    defer { store.leave() }
+    fixture.origin.stop()
+    try await fixture.live { engine in
+      func letter() -> NetworkOperation {
+        engine.letter("/letters").configure { $0.freezing.dedupeKey = "one" }
+      }
+      let first = letter()
+      let ticket = await engine.freeze(first)
+      // Given a commit that takes its time
+      disk.stop()
+      let before = engine.start(engine.letter("/letters"))
+      await disk.isMissed()
+      // When an equal request comes, and the user of the first one leaves
+      let (second, tickets) = (letter(), Journal<FrozenTicket>())
+      second.onFrozen { tickets.add($0) }
+      engine.enqueue(second)
+      first.cancel()
+      await engine.settle()
+      disk.goOn()
+      // Then that one is given up, and this one sent
+      #expect(await first.end().code == .cancelled)
+      #expect(await until { tickets.count == 1 || second.state == .finished })
+      #expect(tickets.entries.map(\.isDuplicate) == [false] && tickets.entries.first?.id != ticket.id)
+      try fixture.origin.start()
+      engine.thaw()
+      #expect(await second.end().text == "taken")
+      #expect(await before.end().text == "taken")
+    }
+  }
+
   @Test func `nothing is still while a request is on its way`() async throws {
     let fixture = try FreezingFixture()
     fixture.origin.hold("/letters")

@@ -127,6 +127,19 @@ struct FrozenStoreTests {
     #expect(try FrozenTablesSeen(store).isConsistent)
   }
 
+  @Test func `numbers are not given twice when the note of them is damaged and nothing waits`() throws {
+    let store = try directory.openFrozen()
+    let number = try store.accept("one")
+    try store.write(.finish(number, .sample("x")))
+    try store.write(.acknowledge(number))
+    store.close()
+    try directory.writeFrozen { transaction throws(StoreError) in
+      let meta = try transaction.database("meta")
+      try transaction.put([UInt8](repeating: 7, count: 32).rawBytes, at: RecordKey(ordered: 0), in: meta)
+    }
+    #expect(try directory.openFrozen().accept("two") > number)
+  }
+
   // MARK: Refusals
 
   @Test func `what is not there is said`() throws {
