@@ -2,7 +2,8 @@ extension NetworkRequest.Body {
   /// The elements of an asynchronous sequence, sent as they come; one element is read ahead of the network.
   ///
   /// Such a body can be sent once: the request is never repeated, and never frozen; a second one with the same body ends with
-  /// `.uploadSourceFailed`, as does an error of the sequence. The sequence is left, its task cancelled, when the operation ends.
+  /// `.uploadSourceFailed`, as does an error of the sequence. The sequence begins when a connection wants its first byte, and
+  /// is left, its task cancelled, when the operation ends.
   /// - Parameters:
   ///   - chunks: read on a task of its own.
   ///   - length: bytes in all; nil, the default, sends the body in chunks. Another number than the sequence gives ends

@@ -315,10 +315,16 @@ struct StreamedResponseTests {
   @Test func `a sequence is left when its operation ends`() async throws {
     try await withEngine { engine, origin in
       origin.on("/held", .noAnswer)
-      let left = Latch()
-      let endless = AsyncStream<[UInt8]> { continuation in continuation.onTermination = { _ in left.open() } }
+      let (begun, left) = (Latch(), Latch())
+      let endless = AsyncStream<[UInt8]> {
+        begun.open()
+        try? await Task.sleep(for: .seconds(600))
+        return nil
+      } onCancel: {
+        left.open()
+      }
       let operation = engine.start(engine.operation(path: "held").setBody(.sequence(endless)))
-      await engine.settle()
+      await begun.opened()
       operation.cancel()
       _ = await operation.end()
       await left.opened()

@@ -69,9 +69,9 @@ struct FreezingRefusalTests {
   }
 
   /// What becomes of a request that was frozen with `X-Api-Key` in an earlier life, which was not written, given these secrets
-  /// in the next.
+  /// in the next, of which the origin refuses so many.
   private static func thawed(
-    _ secrets: NetworkRequest.Headers
+    _ secrets: NetworkRequest.Headers, refusals: Int = 0
   ) async throws -> (FreezingFixture, Result<NetworkResponse, NetworkError>) {
     let fixture = try FreezingFixture {
       $0.secrets = { operation in operation.secretFields.contains("X-Api-Key") ? secrets : [:] }
@@ -85,6 +85,7 @@ struct FreezingRefusalTests {
     let store = fixture.folder.path + "/frozen/data.mdb"
     #expect(try TestFiles.file(store, holds: "blue") && !TestFiles.file(store, holds: "s3cret"))
     try fixture.origin.start()
+    for _ in 0..<refusals { fixture.origin.enqueue(.status(401), for: "/letters") }
     var outcome: ThawedOutcome?
     try await fixture.live { engine in outcome = try await engine.thawed() }
     return (fixture, try #require(outcome).result)
@@ -110,6 +111,13 @@ struct FreezingRefusalTests {
     #expect(fixture.origin.requestCount == 0)
   }
 
+  @Test(arguments: [1, 2])
+  func `secrets that are refused are asked for once more`(refusals: Int) async throws {
+    let (fixture, outcome) = try await Self.thawed(["X-Api-Key": "later"], refusals: refusals)
+    #expect(outcome.code == (refusals == 1 ? nil : .frozenRejected))
+    #expect(fixture.origin.requestCount == 2)
+  }
+
   @Test func `a provider is not asked for what the operation knows`() async throws {
     let asked = Counter()
     let fixture = try FreezingFixture { configuration in
@@ -124,6 +132,10 @@ struct FreezingRefusalTests {
       #expect(await engine.end(of: operation).text == "taken")
       #expect(asked.value == 0)
       #expect(fixture.origin.requests.first?.header("Authorization") == "Basic YW5uYTpwYXNz")
+      fixture.origin.enqueue(.status(401), for: "/letters")
+      let refused = engine.letter("/letters").setHeader("X-Api-Key", "its own")
+      #expect(await engine.end(of: refused).code == .frozenRejected)
+      #expect(asked.value == 0 && fixture.origin.requestCount == 2)
     }
   }
 

@@ -43,8 +43,10 @@ struct StoreEvictionTests {
 
   @Test(arguments: [nil, 0, 1, 200_000, Int.max - 1])
   func `a quota is read as it was written`(quota: Int?) {
-    let record = NamespaceRecord(number: 7, name: "n", bytes: 1, entries: 2, quota: quota)
-    #expect(NamespaceRecord(number: 7, decoding: record.encode().rawBytes) == record)
+    for name in ["", "n"] {
+      let record = NamespaceRecord(number: 7, name: name, bytes: 1, entries: 2, quota: quota)
+      #expect(NamespaceRecord(number: 7, decoding: record.encode().rawBytes) == record)
+    }
   }
 
   @Test(arguments: [false, true]) func `what is read constantly survives any churn`(hasQuota: Bool) throws {
