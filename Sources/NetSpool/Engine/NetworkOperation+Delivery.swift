@@ -134,8 +134,11 @@ extension NetworkOperation {
   /// The delivery target: the end, behind what those have not heard of it that came after it, or before a loop could tell it.
   func deliverEnd() {
     guard var final = finalEvent() else { return }
-    final.handlers.forEach { handler, isTold in
-      Self.tellLast(handler, final.outcome, final.state, hasHeard: isTold)
+    // Nearly nobody listens, and copying the handlers costs more than to ask.
+    if final.handlers.wantsLast {
+      final.handlers.forEach { handler, isTold in
+        Self.tellLast(handler, final.outcome, final.state, hasHeard: isTold)
+      }
     }
     if case .failure(let failure) = final.outcome, failure.code != .cancelled,
       !final.handlers.catchesFailures
@@ -333,6 +336,15 @@ struct Handlers: Sendable {
   var wantsInformational: Bool { contains { if case .informational = $0 { true } else { false } } }
   var wantsUpload: Bool { contains { if case .uploadProgress = $0 { true } else { false } } }
   var wantsDownload: Bool { contains { if case .downloadProgress = $0 { true } else { false } } }
+  /// True if a handler hears something before the end.
+  var wantsLast: Bool {
+    contains { handler in
+      switch handler {
+      case .state, .notModified, .uploadProgress, .downloadProgress: true
+      default: false
+      }
+    }
+  }
   var catchesFailures: Bool {
     contains { handler in
       switch handler {
