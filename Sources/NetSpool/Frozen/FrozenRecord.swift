@@ -66,20 +66,23 @@ struct FrozenRequest: Sendable, Hashable {
 struct FrozenDraft: Sendable {
   let request: FrozenRequest
   let facts: FrozenFacts
-  /// Of its record.
+  /// Why it is not kept.
+  let refusal: NetworkError?
+  /// Of its record; nothing when it is refused.
   let payload: [UInt8]
   let body: [UInt8]
 
   init(
     _ request: FrozenRequest, body: [UInt8], options: FreezeOptions = FreezeOptions(), lifetime: Duration,
-    at now: FrozenMoment
+    limits: FrozenLimits = FrozenLimits(), at now: FrozenMoment
   ) {
     var request = request
     request.bodyBytes = body.count
     var facts = FrozenFacts(at: now, lifetime: lifetime.microseconds)
     if !options.isOrdered { facts.flags.insert(.isUnordered) }
     if options.isAtLeastOnce { facts.flags.insert(.atLeastOnce) }
-    payload = FrozenRecord(request: request, facts: facts).encode(at: now)
+    refusal = limits.refusal(of: request)
+    payload = refusal == nil ? FrozenRecord(request: request, facts: facts).encode(at: now) : []
     (self.request, self.facts, self.body) = (request, facts, body)
   }
 }

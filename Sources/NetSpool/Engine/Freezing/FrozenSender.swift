@@ -72,8 +72,7 @@ final class FrozenSender {
   init(_ freezer: Freezer) {
     self.freezer = freezer
     let world = FrozenSpool.World(now: freezer.settings.now, random: { .random(in: 0..<1) })
-    spool = FrozenSpool(
-      freezer.store, policy: freezer.settings.policy, limits: freezer.settings.limits, world: world)
+    spool = FrozenSpool(freezer.store, policy: freezer.settings.policy, world: world)
     spool.owner = self
   }
 

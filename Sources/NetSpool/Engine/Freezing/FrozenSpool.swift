@@ -30,7 +30,6 @@ final class FrozenSpool {
   let store: FrozenStore
   var journal: FrozenJournal
   let policy: FrozenPolicy
-  let limits: FrozenLimits
   weak var owner: (any FrozenSpoolOwner)?
   let world: World
   var scheduler = LaneScheduler()
@@ -47,13 +46,11 @@ final class FrozenSpool {
   /// released lane by lane at the next `pump`. With requests that a later release wrote it does nothing, and accepts
   /// nothing (`failure`).
   init(
-    _ store: FrozenStore, policy: FrozenPolicy = .standard, limits: FrozenLimits = FrozenLimits(),
-    world: World, owner: (any FrozenSpoolOwner)? = nil
+    _ store: FrozenStore, policy: FrozenPolicy = .standard, world: World, owner: (any FrozenSpoolOwner)? = nil
   ) {
     self.store = store
     journal = FrozenJournal(store)
     self.policy = policy
-    self.limits = limits
     self.world = world
     self.owner = owner
     do { try load() } catch {
@@ -173,8 +170,8 @@ extension FrozenSpool {
   /// Accepts a request. `then` comes once it is on the disk, or with `queueFull`, `bodyTooLarge`, `invalidRequest`,
   /// `invalidURL`, `storageFull` or `storeFailed`, at once for what the limits refuse.
   func accept(_ draft: FrozenDraft, then: @escaping (FrozenAnswer) -> Void) {
+    if let failure = failure ?? draft.refusal { return then(.failure(failure)) }
     let request = draft.request
-    if let failure = failure ?? limits.refusal(of: request) { return then(.failure(failure)) }
     let lane = laneKey(request.lane)
     let row = FrozenRow(
       lane: KeyDigest((lane.first, lane.second)), dedupeKey: request.dedupeKey.map { Array($0.utf8) },

@@ -53,9 +53,11 @@ extension Scheduler {
     frozen.userInfo = own.freezing.userInfo
     var body: [UInt8] = []
     if case .bytes(let bytes) = own.prepared { body = bytes }
+    let store = freezing.freezer.settings
     let draft = FrozenDraft(
       frozen, body: body, options: own.freezing,
-      lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime, at: freezing.freezer.settings.now())
+      lifetime: own.freezing.lifetime ?? freezing.configuration.lifetime, limits: store.limits,
+      at: store.now())
     return FrozenSender.Submission(
       operation, draft,
       FrozenSender.Secrets(headers: headers, settings: request.settings(with: credential)))
