@@ -127,10 +127,12 @@ struct FrozenRow: Sendable, Equatable {
 
   /// Nil when a byte is not what was written.
   init?(_ number: UInt64, decoding value: RawSpan) {
-    guard Self.isWhole(value, number), value.byte(at: 8) == Self.version else { return nil }
+    guard Self.isWhole(value, number), value.byte(at: 8) == Self.version,
+      let bodyBytes = Int(exactly: value.integer(at: 56, as: UInt64.self))
+    else { return nil }
+    self.bodyBytes = bodyBytes
     lane = KeyDigest((value.integer(at: 16), value.integer(at: 24)))
     dedupe = value.byte(at: 9) == 0 ? nil : KeyDigest((value.integer(at: 40), value.integer(at: 48)))
-    bodyBytes = Int(value.integer(at: 56, as: Int64.self))
     bodyChecksum = value.integer(at: 64)
     payload = [UInt8](value.extracting(Self.headerBytes..<value.byteCount))
   }

@@ -51,6 +51,17 @@ struct FrozenDamageTests {
     #expect(read == letter)
   }
 
+  /// No accident makes its checksum right, but whoever may write the file does.
+  @Test func `a row whose body would have less than no bytes is none`() {
+    var bytes = FrozenRow.sample("one").encode(7)
+    bytes.replace(integerAt: 56, with: 5)
+    bytes.seal(seed: 7)
+    #expect(FrozenRow(7, decoding: bytes.rawBytes)?.bodyBytes == 5)
+    bytes.replace(integerAt: 56, with: .max)
+    bytes.seal(seed: 7)
+    #expect(FrozenRow(7, decoding: bytes.rawBytes) == nil)
+  }
+
   @Test func `a damaged body is found before it is sent`() throws {
     let directory = try TestFolder(in: TestFiles.fast)
     var store = try directory.openFrozen()
