@@ -38,12 +38,20 @@ enum InflateTarget {
   ) -> (bytes: [UInt8], failure: String) {
     let decoder = ContentDecoder(coding, limits: limits)
     var output: [UInt8] = []
+    // Every other piece is the last that is taken for now.
+    func decode(_ bytes: [UInt8]) throws {
+      try decoder.decode(bytes.rawBytes) {
+        output.append($0)
+        return output.count & 1 == 0
+      }
+    }
     do {
       var rest = body[...]
       while !rest.isEmpty {
-        try decoder.decode(Array(rest.prefix(count)).rawBytes) { output.append($0) }
+        try decode(Array(rest.prefix(count)))
         rest = rest.dropFirst(count)
       }
+      while decoder.isHeldUp { try decode([]) }
       try decoder.finish()
       require(decoder.bytesDecoded == output.count, "what was decoded is counted")
       return (output, "")

@@ -40,7 +40,10 @@ enum TransferTarget {
   private static func decoded(_ body: [UInt8], _ decoder: ContentDecoder) -> [UInt8]? {
     var output: [UInt8] = []
     do {
-      try decoder.decode(body.rawBytes) { output.append($0) }
+      try decoder.decode(body.rawBytes) {
+        output.append($0)
+        return true
+      }
       try decoder.finish()
       return output
     } catch {

@@ -180,6 +180,8 @@ extension Scheduler {
       }
       if playback == nil {
         guard transfer.hasWholeBeginning else { return false }
+        // What a stream is given at once it may be behind with.
+        if operation.hasStreams, transfer.bodyBytes > SinkFanout.backlogBytesMax { return false }
         if !operation.hasStreams, transfer.bodyUse != nil, !transfer.collectFromNow() { return false }
         if operation.hasStreams {
           sinks.addSinks(of: operation, to: leader)

@@ -230,7 +230,9 @@ extension Scheduler {
 
   /// Has the operations that share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
-    guard leader.loop.waitersLeft > 0 else { return }
+    guard leader.loop.waitersLeft > 0, leader.loop.transfer?.exchange.fanout?.waitsForOwner == true else {
+      return
+    }
     coalescer.leave(leader)
     let leaving = leader.loop.waiters.filter { $0.leader === leader && !$0.loop.hasSinks }
     for waiter in leaving { setApart(waiter) }

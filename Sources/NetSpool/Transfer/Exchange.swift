@@ -107,6 +107,8 @@ struct Exchange {
   /// A chunked body's, while it comes.
   var chunks: ChunkedBody?
   var decoder: ContentDecoder?
+  /// Bytes that libcurl was told to keep though all of them went to the decoder, which was held up: it will give them again.
+  var bytesHeld = 0
   /// The expected body length, from the head; nil when unknown or encoded.
   var bytesExpected: Int64?
   /// The body, when an operation wants it in memory.

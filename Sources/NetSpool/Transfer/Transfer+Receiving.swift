@@ -124,20 +124,34 @@ extension Transfer {
   func received(body bytes: RawSpan) -> Intake {
     multi.didProgress()
     if exchange.head == nil { return glance() }
-    if isPausedByUser { return .pause }
-    if multi.isCallLong {
-      if !exchange.pauses.contains(.turn) { multi.postpone(self) }
-      pause(.turn)
-      return .pause
-    }
-    if let fanout = exchange.fanout, fanout.isCongested {
-      pause(.reader)
-      onStall()
-      return .pause
-    }
+    if let hindrance { return wait(for: hindrance) }
     isReading = true
     defer { isReading = false }
-    return exchange.chunks == nil ? use(bytes) : unchunk(bytes)
+    let heldBefore = min(exchange.bytesHeld, bytes.byteCount)
+    exchange.bytesHeld -= heldBefore
+    guard exchange.bytesHeld == 0 else { return .taken }
+    var intake = heldBefore == 0 ? .taken : decode(bytes.extracting(first: 0))
+    if intake == .taken, heldBefore < bytes.byteCount {
+      let rest = bytes.extracting(heldBefore...)
+      intake = exchange.chunks == nil ? use(rest) : unchunk(rest)
+    }
+    guard intake == .taken, exchange.decoder?.isHeldUp == true else { return intake }
+    exchange.bytesHeld = bytes.byteCount
+    return wait(for: hindrance ?? .turn)
+  }
+
+  /// Nil: more of the body can be taken now.
+  private var hindrance: Exchange.Pauses? {
+    if isPausedByUser { return .user }
+    if multi.isCallLong { return .turn }
+    return exchange.fanout?.isCongested == true ? .reader : nil
+  }
+
+  private func wait(for hindrance: Exchange.Pauses) -> Intake {
+    if hindrance == .turn, !exchange.pauses.contains(.turn) { multi.postpone(self) }
+    pause(hindrance)
+    if hindrance == .reader { onStall() }
+    return .pause
   }
 
   private func use(_ bytes: RawSpan) -> Intake { exchange.decoder == nil ? take(bytes) : decode(bytes) }
@@ -187,6 +201,7 @@ extension Transfer {
       try exchange.decoder?.decode(bytes) { piece in
         intake = take(piece)
         if intake == .abort { throw Stop() }
+        return hindrance == nil
       }
       return intake
     } catch let failure as NetworkError {

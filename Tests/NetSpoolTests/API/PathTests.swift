@@ -139,7 +139,10 @@ struct PathTests {
       let sent = try #require(origin.requests.last)
       let decoder = try #require(try ContentDecoder.make(for: ["Content-Encoding": "gzip"]))
       var unpacked: [UInt8] = []
-      try decoder.decode(sent.body.rawBytes) { unpacked.append($0) }
+      try decoder.decode(sent.body.rawBytes) {
+        unpacked.append($0)
+        return true
+      }
       try decoder.finish()
       #expect(unpacked == text)
       request.headers.set("Content-Encoding", "br")

@@ -33,6 +33,32 @@ struct HungDiskTests {
     }
   }
 
+  /// It is given up after a second, and only then do those that read a body there ask for themselves.
+  @Test func `sends no reader to the origin as long as it may yet go on`() async throws {
+    try await withStoppableDisk { engine, origin, disk, _ in
+      let count = 12 << 20
+      origin.on(
+        "/a",
+        .pattern(count).header("Cache-Control", "max-age=1000").fault(.gate("middle"), at: .body(1 << 20)))
+      let stream = PatternStream()
+      let leader = engine.start(engine.operation(path: "/a").addDownloadStream(stream))
+      #expect(await until { stream.count == 1 << 20 })
+      let late = engine.start("/a")
+      await engine.settle()
+      // Given a disk that holds the download up
+      disk.stop()
+      origin.release("middle")
+      // When others have been given its place
+      let isReading = await leader.onLoop(when: { leader.loop.transfer?.exchange.hasYielded != false }) {
+        if case .following = late.loop.phase { true } else { false }
+      }
+      #expect(isReading)
+      disk.goOn()
+      #expect(await late.end().response?.body.count == count)
+      #expect(await leader.end().response?.status == 200)
+    }
+  }
+
   @Test(arguments: Way.allCases)
   func `is nothing that a loop waits for`(_ way: Way) async throws {
     try await withStoppableDisk { engine, origin, disk, other in

@@ -184,6 +184,25 @@ struct CoalescingTests {
     }
   }
 
+  @Test func `a stream that comes late is not given more at once than it may be behind`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", .pattern(1_500_000).fault(.gate("middle"), at: .body(1_000_000)))
+      let arrived = Latch()
+      let first = engine.operation(path: "/a").onDownloadProgress { if $0.done >= 600_000 { arrived.open() } }
+      engine.enqueue(first)
+      await arrived.opened()
+      // Given one that wants it in memory, too, and one that takes nothing
+      let late = engine.start("/a")
+      let stuck = engine.operation(path: "/a").addDownloadStream(ClosureDownloadStream { _ in .pause })
+      engine.enqueue(stuck)
+      // Then that asks for itself
+      #expect(await origin.waitForHits("/a", 2))
+      origin.releaseAll()
+      for operation in [first, late] { #expect(await operation.end().response?.body.count == 1_500_000) }
+      stuck.cancel()
+    }
+  }
+
   @Test func `an operation that comes when the body is no longer held asks for itself`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a", .pattern(200_000).fault(.gate("middle"), at: .body(100_000)))

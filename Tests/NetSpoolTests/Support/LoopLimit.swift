@@ -36,6 +36,11 @@ extension Scheduler {
     timers.after(milliseconds: UInt64(left / 1_000 + 1)) { [unowned self] in ring(at: due, body) }
   }
 
+  fileprivate func ring(when isSo: @escaping @Sendable () -> Bool, _ body: @escaping @Sendable () -> Void) {
+    if isSo() { return body() }
+    timers.after(milliseconds: 1) { [unowned self] in ring(when: isSo, body) }
+  }
+
   private func goRound(_ times: Int, _ body: @escaping @Sendable () -> Void) {
     if times == 0 { return body() }
     port.perform(of: QueueDriver.Command.house) { core in core.goRound(times - 1, body) }
@@ -43,6 +48,15 @@ extension Scheduler {
 }
 
 extension NetworkOperation {
+  /// What is so on its loop as soon as something else is.
+  func onLoop<Value: Sendable>(
+    when isSo: @escaping @Sendable () -> Bool, _ read: @escaping @Sendable () -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      perform { core in core.ring(when: isSo) { continuation.resume(returning: read()) } }
+    }
+  }
+
   /// What is so on its loop when so much of the loop's time has passed.
   func onLoop<Value: Sendable>(after time: Duration, _ read: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in

@@ -97,7 +97,7 @@ struct LoopSharingTests {
 
 extension NetworkOperation {
   /// The body bytes that have come.
-  fileprivate func loopBytes() async -> Int64 {
+  func loopBytes() async -> Int64 {
     await port.onLoop(of: engine.id) { _ in self.loop.transfer?.bodyBytes ?? 0 }
   }
 }

@@ -62,6 +62,41 @@ struct PauseTests {
     }
   }
 
+  /// A thousand to one, and that twice: what libcurl hands over at once would unfold to 64 MiB.
+  @Test(arguments: [nil, 1_000] as [Int?])
+  func `a stream that takes no more is given no more than it may be behind`(chunk: Int?) async throws {
+    try await withEngine({ ($0.delivery, $0.timeouts.stall) = (.loopThread, .seconds(30)) }) {
+      engine, origin in
+      // Given one that stands still where the ratio is no limit any more
+      let (start, bomb) = (1 << 20, 64 << 20)
+      let body = SinkFixture.pattern(start) + [UInt8](repeating: 7, count: bomb)
+      let packed = try Compressed.gzip(Compressed.gzip(body))
+      let chunks = chunk.map { size in
+        stride(from: 0, to: packed.count, by: size).map { Array(packed[$0..<min($0 + size, packed.count)]) }
+      }
+      let sent: AnswerBody = chunks.map { .chunks($0) } ?? .bytes(packed)
+      origin.on("/a", Answer(headers: ["Content-Encoding": "gzip, gzip"], body: sent))
+      let (seen, takes) = (Counter(), Flag())
+      let stream = ClosureDownloadStream { bytes in
+        guard seen.value < start || takes.isSet else { return .pause }
+        seen.add(bytes.byteCount)
+        return .accepted
+      }
+      let operation = engine.operation(path: "/a").addDownloadStream(stream)
+      engine.enqueue(operation)
+      #expect(await until { seen.value >= start })
+      for _ in 0..<20 { await engine.settle() }
+      // Then no more is unfolded than 1 MiB behind that
+      let unfolded = await operation.loopBytes()
+      #expect(unfolded > start + (512 << 10) && unfolded <= start + (1 << 20), "\(unfolded)")
+      // And nothing is lost
+      takes.set()
+      stream.resume()
+      let ending = await operation.end()
+      #expect(seen.value == body.count, "\(ending)")
+    }
+  }
+
   @Test func `a hundred pauses leave every byte in its place`() async throws {
     try await withEngine { engine, origin in
       // Given a pause after every 10 KiB of a body, which goes on when that has been told

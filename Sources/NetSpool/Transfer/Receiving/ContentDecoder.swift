@@ -21,8 +21,11 @@ final class ContentDecoder {
   private let limits: DecodingLimits
   private var unpacker: (any Unpacker)?
   private var output = UnpackedOutput()
-  /// The first two bytes of "deflate", which tell its two kinds apart.
-  private var beginning: [UInt8] = []
+  /// Came, and is not decoded yet: of "deflate" the first byte, as two tell its two kinds apart; otherwise what came since no
+  /// more was taken.
+  private var rest: [UInt8] = []
+  /// There was no room for all that the unpacker has: it goes on without another byte.
+  private var mayHaveMore = false
   private var isAtEnd = false
   /// gzip members begun.
   private var members = 1
@@ -107,30 +110,40 @@ final class ContentDecoder {
     NetworkError(.decodeFailed, reason: reason, sendState: .answered)
   }
 
-  /// Decodes the next bytes; `emit` gets at most 64 KiB at a time, and what it throws is passed on.
-  ///
-  /// Deflate unfolds at most 1,032 times: who cannot take more than 1 MiB at once offers 1 KiB at once.
-  func decode(_ bytes: RawSpan, emit: (RawSpan) throws -> Void) throws {
+  /// Decodes the next bytes; `emit` gets at most 64 KiB at a time and says whether it takes more, and what it throws is passed
+  /// on. False: it takes no more. What is left is kept, and what comes behind it, until a call without bytes goes on with it.
+  @discardableResult
+  func decode(_ bytes: RawSpan, emit: (RawSpan) throws -> Bool) throws -> Bool {
     bytesReceived += Int64(bytes.byteCount)
-    guard unpacker == nil else { return try unpack(bytes, emit) }
-    let missing = Array(bytes.extracting(first: 2 - beginning.count))
-    beginning += missing
-    guard beginning.count == 2 else { return }
-    unpacker = Inflater(Self.isZlibHeader(beginning) ? .zlib : .raw)
-    let beginning = beginning
-    try unpack(beginning.rawBytes, emit)
-    try unpack(bytes.extracting(missing.count...), emit)
+    if isHeldUp {
+      guard bytes.isEmpty else {
+        rest.append(bytes)
+        return false
+      }
+      guard try inner?.isHeldUp != true || handOn(bytes, emit) else { return false }
+    } else if unpacker == nil {
+      rest.append(bytes)
+      guard rest.count >= 2 else { return true }
+      unpacker = Inflater(Self.isZlibHeader(rest) ? .zlib : .raw)
+    } else {
+      return try unpack(bytes, emit)
+    }
+    let left = rest
+    rest = []
+    return try unpack(left.rawBytes, emit)
   }
+
+  /// Something is left that was not taken.
+  var isHeldUp: Bool { unpacker != nil && (!rest.isEmpty || mayHaveMore || inner?.isHeldUp == true) }
 
   /// RFC 1950 section 2.2. No encoder begins a raw stream so: it would be a stored block with padding bits set.
   private static func isZlibHeader(_ bytes: [UInt8]) -> Bool {
     bytes[0] & 0x0F == 8 && bytes[0] >> 4 <= 7 && (Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0
   }
 
-  private func unpack(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Void) throws {
-    guard let unpacker else { return }
+  private func unpack(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Bool) throws -> Bool {
+    guard let unpacker else { return true }
     var position = 0
-    var mayHaveMore = false
     while position < bytes.byteCount || mayHaveMore {
       if isAtEnd { try beginMember(unpacker) }
       let step = try step(unpacker, bytes.extracting(position...))
@@ -139,16 +152,20 @@ final class ContentDecoder {
       mayHaveMore = output.isFull && !isAtEnd
       bytesDecoded += Int64(output.count)
       try limits.check(decoded: bytesDecoded, received: bytesReceived - Int64(bytes.byteCount - position))
-      if output.count > 0 { try output.lend { try handOn($0, emit) } }
+      guard try output.count == 0 || output.lend(to: { try handOn($0, emit) }) else {
+        rest.append(bytes.extracting(position...))
+        return false
+      }
     }
+    return true
   }
 
   /// The limits hold for each layer, and for all of them together.
-  private func handOn(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Void) throws {
+  private func handOn(_ bytes: RawSpan, _ emit: (RawSpan) throws -> Bool) throws -> Bool {
     guard let inner else { return try emit(bytes) }
-    try inner.decode(bytes) { piece in
+    return try inner.decode(bytes) { piece in
       try limits.check(decoded: inner.bytesUnfolded, received: bytesReceived)
-      try emit(piece)
+      return try emit(piece)
     }
   }
 
@@ -177,7 +194,7 @@ final class ContentDecoder {
 
   /// The body has ended: throws unless the stream has, too. No body at all is whole: HEAD and 304 have the field.
   func finish() throws(NetworkError) {
-    guard bytesReceived > 0 && !isAtEnd else { return try inner?.finish() ?? () }
+    guard bytesReceived > 0 && (!isAtEnd || isHeldUp) else { return try inner?.finish() ?? () }
     if members > 1, let unpacker, unpacker.bytesRead < 2 { throw Self.failure("trailingData") }
     throw Self.failure("truncated")
   }

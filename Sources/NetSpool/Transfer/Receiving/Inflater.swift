@@ -79,7 +79,7 @@ internal import CNetSpoolZlib
   /// There may have been no room for more: the step is asked again even without more input.
   var isFull: Bool { count == Self.bytesMax }
 
-  func lend(to body: (RawSpan) throws -> Void) throws {
+  func lend(to body: (RawSpan) throws -> Bool) throws -> Bool {
     try unsafe body(RawSpan(_unsafeStart: UnsafeRawPointer(start), byteCount: count))
   }
 }

@@ -40,6 +40,9 @@ final class SinkFanout {
   /// True when no more should come until `onRoom`.
   var isCongested: Bool { branches.contains { $0.backlogBytes >= Self.backlogBytesMax } }
 
+  /// The same, and not for the spool alone, which belongs to no operation and gives up by itself.
+  var waitsForOwner: Bool { branches.contains { $0.id != 0 && $0.backlogBytes >= Self.backlogBytesMax } }
+
   func write(_ bytes: RawSpan, only id: UInt64? = nil) {
     for branch in branches where !branch.isFinishing && (id == nil || branch.id == id) {
       do { try branch.write(bytes) } catch { fail(branch, error) }

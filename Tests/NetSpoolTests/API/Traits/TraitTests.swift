@@ -290,7 +290,10 @@ struct TraitTests {
       var decoded: [UInt8] = []
       for start in stride(from: 0, to: packed.count, by: size) {
         let piece = Array(packed[start..<min(start + size, packed.count)])
-        try decoder.decode(piece.rawBytes) { decoded.append($0) }
+        try decoder.decode(piece.rawBytes) {
+          decoded.append($0)
+          return true
+        }
       }
       try decoder.finish()
       #expect(decoded == Self.text)
@@ -298,7 +301,7 @@ struct TraitTests {
     var limits = DecodingLimits()
     limits.ratioFreeBytes = 1_000
     let decoder = try #require(try ContentDecoder.make(for: headers, limits: limits))
-    #expect(throws: NetworkError.self) { try decoder.decode(packed.rawBytes) { _ in } }
+    #expect(throws: NetworkError.self) { try decoder.decode(packed.rawBytes) { _ in true } }
   }
 
   #if Brotli

@@ -22,7 +22,8 @@ struct ContentDecoderTests {
     for end in cuts + [body.count] {
       try unsafe decoder.decode(body.span.bytes.extracting(start..<end)) { piece in
         #expect(piece.byteCount <= 65_536)
-        unsafe piece.withUnsafeBytes { unsafe decoded.append(contentsOf: $0) }
+        decoded.append(piece)
+        return true
       }
       start = end
     }
@@ -54,6 +55,39 @@ struct ContentDecoderTests {
     // The outer layer is whole, the inner is not.
     let half = try Compressed.gzip(Array(Compressed.gzip(text).dropLast()))
     #expect(outcome { _ = try Self.decode(half, "gzip, gzip") } == "decodeFailed(truncated)")
+  }
+
+  @Test func `a reader that takes one piece at a time gets all of them`() throws {
+    let body = SinkFixture.pattern(300_000) + [UInt8](repeating: 0, count: 300_000)
+    let others = [
+      ("gzip, gzip", try Compressed.gzip(Compressed.gzip(body)), body),
+      ("deflate, gzip, gzip", try Compressed.gzip(Compressed.gzip(Compressed.raw(body))), body),
+      ("gzip", try Compressed.gzip(body) + Compressed.gzip(body), body + body),
+    ]
+    for (coding, packed, wanted) in try Self.dresses(body).map({ ($0, $1, body) }) + others {
+      for count in [1_000, 16_384, packed.count] {
+        let decoder = try #require(try ContentDecoder.make(for: Self.headers([coding])))
+        var decoded: [UInt8] = []
+        func decode(_ bytes: ArraySlice<UInt8>) throws {
+          var pieces = 0
+          try decoder.decode(Array(bytes).rawBytes) { piece in
+            decoded.append(piece)
+            pieces += 1
+            return false
+          }
+          #expect(pieces <= 1)
+        }
+        // Some come while it waits
+        for start in stride(from: 0, to: packed.count, by: count) {
+          try decode(packed[start..<min(start + count, packed.count)])
+        }
+        #expect(decoder.isHeldUp)
+        #expect(outcome { try decoder.finish() } == "decodeFailed(truncated)")
+        while decoder.isHeldUp { try decode([]) }
+        try decoder.finish()
+        #expect(decoded == wanted)
+      }
+    }
   }
 
   @Test func `limits count for all layers together`() throws {

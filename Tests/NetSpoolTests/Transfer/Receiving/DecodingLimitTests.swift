@@ -13,7 +13,10 @@ struct DecodingLimitTests {
     let failure = outcome {
       for start in stride(from: 0, to: body.count, by: pieces) {
         let end = min(start + pieces, body.count)
-        try unsafe decoder.decode(body.span.bytes.extracting(start..<end)) { emitted += $0.byteCount }
+        try unsafe decoder.decode(body.span.bytes.extracting(start..<end)) {
+          emitted += $0.byteCount
+          return true
+        }
       }
       try decoder.finish()
     }
