@@ -96,7 +96,7 @@ public struct FrozenTicket: Sendable, Hashable {
   /// Names of the fields whose values are not on the disk because they are secret (<doc:Security>): after a
   /// restart they come from the engine's credentials and headers, or from `FreezeConfiguration.secrets`.
   public let withheldFields: [String]
-  let operation: NetworkOperation?
+  var operation: NetworkOperation?
 
   /// Its end, in this process: the origin's answer, or why it became a dead letter. `.engineClosed`
   /// (`frozen`) when the engine is shut down first, and the request stays on the disk for a later process;
@@ -137,7 +137,7 @@ extension FrozenTicket: CustomStringConvertible, CustomReflectable {
 
 extension NetworkOperation {
   /// The request is on the disk: from now on it is sent, whatever becomes of this process. Comes once, before the completion
-  /// or the error. When the engine is shut down before the request could be sent, it is the last event.
+  /// or the error; one that is added later hears it then. When the engine is shut down before the request could be sent, it is the last event.
   @discardableResult
   public func onFrozen(_ handler: @escaping @Sendable (FrozenTicket) -> Void) -> Self {
     add(.frozen(handler))

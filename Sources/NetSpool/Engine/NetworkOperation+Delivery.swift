@@ -20,29 +20,39 @@ extension NetworkOperation {
     case mark(@Sendable () -> Void)
   }
 
-  /// Adds a handler. One that comes after the end gets the final event.
+  /// Adds a handler. One that comes after the end, or after the one event of its kind, gets the last of its events.
   func add(_ handler: Handlers.Handler) {
-    let outcome: Outcome? = shared.withLock { shared in
-      if shared.isDelivered { return shared.outcome }
+    let isLate = shared.withLock { shared in
+      if shared.isDelivered { return true }
+      if case .frozen = handler, shared.hasTicket { return true }
       shared.handlers.append(handler)
-      return nil
+      return false
     }
-    guard let outcome else { return }
-    engine.deliverLate(of: self) { [self] in callLate(handler, outcome) }
+    if isLate { engine.deliverLate(of: self) { [self] in callLate(handler) } }
   }
 
-  /// Calls a handler that came after the end: with the last of its events.
-  private func callLate(_ handler: Handlers.Handler, _ outcome: Outcome) {
-    Self.tellLast(handler, outcome, state)
+  private func callLate(_ handler: Handlers.Handler) {
+    let (outcome, state) = shared.withLock { ($0.isDelivered ? $0.outcome : nil, $0.state) }
+    guard let outcome else { return tellTicket(handler) }
+    tellLast(handler, outcome, state)
     Self.call(handler, outcome)
+  }
+
+  private func tellTicket(_ handler: Handlers.Handler) {
+    guard case .frozen(let body) = handler,
+      var ticket = shared.withLock({ $0.hasTicket ? $0.rare.ticket : nil })
+    else { return }
+    ticket.operation = self
+    body(ticket)
   }
 
   /// Tells one that has not heard it what comes before the last word. An answer from the cache has moved nothing that could
   /// have been told.
-  private static func tellLast(
+  private func tellLast(
     _ handler: Handlers.Handler, _ outcome: Outcome, _ state: State, hasHeard: Bool = false
   ) {
     switch handler {
+    case .frozen: if !hasHeard { tellTicket(handler) }
     case .state(let body): if !hasHeard { body(state) }
     case .notModified(let body): if !hasHeard, outcome.result.answer?.isUnchanged == true { body() }
     case .uploadProgress(let body):
@@ -52,7 +62,7 @@ extension NetworkOperation {
       guard let answer = outcome.result.answer else { return }
       let isWhole = if case .success = outcome { true } else { false }
       guard answer.source == .cache || isWhole && !hasHeard else { return }
-      body(TransferProgress(whole: received(answer), answer))
+      body(TransferProgress(whole: Self.received(answer), answer))
     default: break
     }
   }
@@ -80,7 +90,13 @@ extension NetworkOperation {
       return
     }
     let handlers = shared.withLock { shared in
-      if case .provisional = event { shared.handlers.noteProvisional() }
+      switch event {
+      case .provisional: shared.handlers.noteProvisional()
+      case .frozen(var ticket):
+        ticket.operation = nil
+        shared.rare.ticket = ticket
+      default: break
+      }
       return shared.handlers
     }
     handlers.forEach { handler, isTold in
@@ -137,7 +153,7 @@ extension NetworkOperation {
     // Nearly nobody listens, and copying the handlers costs more than to ask.
     if final.handlers.wantsLast {
       final.handlers.forEach { handler, isTold in
-        Self.tellLast(handler, final.outcome, final.state, hasHeard: isTold)
+        tellLast(handler, final.outcome, final.state, hasHeard: isTold)
       }
     }
     if case .failure(let failure) = final.outcome, failure.code != .cancelled,
@@ -340,7 +356,7 @@ struct Handlers: Sendable {
   var wantsLast: Bool {
     contains { handler in
       switch handler {
-      case .state, .notModified, .uploadProgress, .downloadProgress: true
+      case .state, .notModified, .uploadProgress, .downloadProgress, .frozen: true
       default: false
       }
     }

@@ -48,6 +48,9 @@ extension NetworkOperation {
     /// It has none of that.
     var isPlain: Bool { rares.isEmpty }
 
+    /// Its users have been told that it is frozen.
+    var hasTicket: Bool { !isPlain && rare.ticket != nil }
+
     /// What the cache has may end it without the loop.
     var mayEndAtOnce: Bool {
       outcome == nil && !isCalledOff && (isPlain || rare.failure == nil && rare.mayEndAtOnce)
@@ -76,6 +79,8 @@ extension NetworkOperation {
     var dependencies: [NetworkOperation] = []
     /// Paused before the queue knew it.
     var isHeld = false
+    /// Its users were told this when its request was on the disk. Without the operation, which would hold itself.
+    var ticket: FrozenTicket?
     /// What its answer must be besides a success.
     var demand: Demand?
     /// For an attempt to send a frozen request: told on the loop, instead of any user, how it ended.
