@@ -36,7 +36,7 @@ enum Samples {
     fields.append(name: "ETag", value: "\"a\"")
     let outcome = FrozenOutcome(sent, headers: fields, body: [7], at: now).encode()
     let letter = DeadLetter(DeadLetterCause(.poisoned), haltsLane: true, diedWall: 5, record: sent)
-    let ending = FrozenEnding(endedWall: 5, payload: outcome)
+    let ending = FrozenEnding(endedAt: ClockMoment(wall: 5, monotonic: 0), payload: outcome)
     return [
       [0] + row.encode(7), [0x80] + row.encode(1), [1] + ending.encode(7), [2] + FrozenMeta().encode(),
       [3] + record.encode(at: now), [3] + payload, [4] + outcome, [4] + letter.encode(at: now),

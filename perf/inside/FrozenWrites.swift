@@ -66,7 +66,7 @@ private struct FrozenWrites: Sendable {
 
   /// A request as the engine writes it, filled up.
   private static func payload(upTo bytes: Int, bodyBytes: Int) -> [UInt8] {
-    let now = FrozenMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
+    let now = ClockMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
     var request = FrozenRequest(
       method: .post, url: "http://127.0.0.1/", key: IdempotencyKey(), lane: "lane")
     request.bodyBytes = bodyBytes

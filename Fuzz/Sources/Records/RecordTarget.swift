@@ -27,7 +27,7 @@ enum RecordTarget {
   }
 
   private static let number: UInt64 = 7
-  static let now = FrozenMoment(wall: 1_720_000_000_000_000, monotonic: 5_000_000)
+  static let now = ClockMoment(wall: 1_720_000_000_000_000, monotonic: 5_000_000)
 
   private static func mend(_ record: inout [UInt8], seed: UInt64) {
     guard record.count >= 8 else { return }

@@ -41,7 +41,7 @@ struct SampleStore: Sendable {
         payload: metadata(number))
       _ = write(.accept(row, body: body(number)), to: store)
     }
-    let ending = FrozenEnding(endedWall: WallClock.microseconds, payload: [1, 2, 3])
+    let ending = FrozenEnding(endedAt: .now, payload: [1, 2, 3])
     _ = write(.attempt(2, payload: metadata(2)), to: store)
     _ = write(.finish(2, ending), to: store)
     _ = write(.deadLetter(4, ending, keepsBody: true), to: store)

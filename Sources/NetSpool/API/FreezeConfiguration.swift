@@ -18,7 +18,7 @@ public struct FreezeConfiguration: Sendable {
   public var bytesMax = 1 << 30
   /// Requests that wait at most; 100,000. More are refused with `.queueFull`.
   public var requestsMax = 100_000
-  /// The largest body, in bytes; 16 MiB. Larger ones are refused with `.bodyTooLarge`.
+  /// The largest body, in bytes; 16 MiB; at most half of `bytesMax`, with which it is to be lowered. Larger ones are refused with `.bodyTooLarge`.
   public var bodyBytesMax = 16 << 20
   /// After so long a request that could not be sent becomes a dead letter (`.frozenExpired`); 7 days.
   public var lifetime: Duration = .seconds(7 * 86_400)
@@ -89,7 +89,7 @@ public struct FreezeOptions: Sendable, Hashable {
 extension FreezeConfiguration {
   /// - Parameter host: the engine's origin; empty without one.
   func open(
-    named name: String, host: String, within reach: AnswerScope.Reach, now: (@Sendable () -> FrozenMoment)?
+    named name: String, host: String, within reach: AnswerScope.Reach, now: (@Sendable () -> ClockMoment)?
   ) throws(NetworkError) -> EngineFreezing {
     try check()
     var settings = Freezer.Settings(

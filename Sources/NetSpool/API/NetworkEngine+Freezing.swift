@@ -31,7 +31,7 @@ extension NetworkEngine {
   /// This engine's requests that wait or are being sent, in the order in which they were accepted. Any thread; reads
   /// the store. Empty without one.
   public var frozenOperations: [FrozenOperation] {
-    (freezing?.records ?? []).map { [scope = freezing?.scope] in
+    (openFreezing?.records ?? []).map { [scope = freezing?.scope] in
       FrozenOperation($0.id, $0.record, within: scope)
     }
   }
@@ -42,7 +42,7 @@ extension NetworkEngine {
   ///
   /// - Returns: false when no such request of this engine waits.
   @discardableResult
-  public func cancelFrozen(id: UInt64) -> Bool { freezing?.cancel(FrozenID(id), for: self) ?? false }
+  public func cancelFrozen(id: UInt64) -> Bool { openFreezing?.cancel(FrozenID(id), for: self) ?? false }
 
   /// Sends what waits for the network or for its time, gently: lane by lane within two seconds, eight at once. There is
   /// no need for it: a network that comes back is noticed.
@@ -50,23 +50,26 @@ extension NetworkEngine {
 
   /// This engine's requests that will not be sent any more, the oldest first. Any thread; reads the store.
   public var deadLetters: [FrozenDeadLetter] {
-    (freezing?.deadLetters ?? []).map { FrozenDeadLetter($0.id, $0.letter) }
+    (openFreezing?.deadLetters ?? []).map { FrozenDeadLetter($0.id, $0.letter) }
   }
 
   /// Has a dead letter sent after all, with its old key and a new lifetime. Its outcome goes to `onThawed`.
   ///
   /// Throws `.invalidRequest` when there is none of this number, or its body is gone.
   public func revive(id: UInt64) throws(NetworkError) {
-    guard let freezing else { throw NetworkError(.invalidRequest, reason: "letter") }
+    guard let freezing = openFreezing else { throw NetworkError(.invalidRequest, reason: "letter") }
     try freezing.revive(FrozenID(id), for: self)
   }
 
   /// Forgets a dead letter, and lets its lane go on if it was halted.
-  public func discardDeadLetter(id: UInt64) { freezing?.discard(FrozenID(id), for: self) }
+  public func discardDeadLetter(id: UInt64) { openFreezing?.discard(FrozenID(id), for: self) }
+
+  /// Another engine may have the store still.
+  private var openFreezing: EngineFreezing? { isClosed ? nil : freezing }
 
   /// With a clock of its own, for tests of what takes days.
   func useFreezing(
-    _ configuration: FreezeConfiguration, now: (@Sendable () -> FrozenMoment)?
+    _ configuration: FreezeConfiguration, now: (@Sendable () -> ClockMoment)?
   ) throws(NetworkError) {
     if driver.isOfParent { throw NetworkError(.usedAfterFork) }
     let opened = try freezes.withLock { freezing throws(NetworkError) -> EngineFreezing? in

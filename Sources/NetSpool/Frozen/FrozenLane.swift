@@ -63,6 +63,10 @@ extension FrozenLane {
     members[id]?.waitsForNetwork = false
   }
 
+  mutating func releaseHeld(at now: Microseconds) {
+    for (id, member) in members.inOrder where member.due == .max { release(id, at: now) }
+  }
+
   /// Has its outcome, which is not on the disk yet.
   mutating func end(_ id: FrozenID) {
     remove(id)

@@ -20,7 +20,7 @@ struct FrozenOutcome: Sendable, Hashable {
   var doneWall: Microseconds
 
   /// Of a record whose answer came.
-  init(_ record: FrozenRecord, headers: Headers, body: [UInt8], at now: FrozenMoment) {
+  init(_ record: FrozenRecord, headers: Headers, body: [UInt8], at now: ClockMoment) {
     status = Int(record.facts.lastStatus)
     self.headers = headers.kept(bytesMax: Self.headerBytesMax)
     isBodyCut = body.count > Self.bodyBytesMax
@@ -124,7 +124,7 @@ struct DeadLetter: Sendable, Hashable {
 
   private static let prefixBytes = 12
 
-  func encode(at now: FrozenMoment) -> [UInt8] {
+  func encode(at now: ClockMoment) -> [UInt8] {
     var bytes: [UInt8] = [
       cause.reason.rawValue, cause.isOutcomeUnknown ? 1 : 0, haltsLane ? 1 : 0, isDelivered ? 0 : 1,
     ]
@@ -133,7 +133,7 @@ struct DeadLetter: Sendable, Hashable {
     return bytes
   }
 
-  init?(decoding bytes: RawSpan, at now: FrozenMoment) {
+  init?(decoding bytes: RawSpan, at now: ClockMoment) {
     guard bytes.byteCount >= Self.prefixBytes,
       let reason = DeadLetterCause.Reason(rawValue: bytes.byte(at: 0))
     else { return nil }

@@ -24,7 +24,7 @@ extension FrozenRecord {
   /// True if bytes that are whole were written by a later release.
   static func isLater(_ bytes: RawSpan) -> Bool { bytes.byteCount > 0 && bytes.byte(at: 0) > layout }
 
-  func encode(at now: FrozenMoment) -> [UInt8] {
+  func encode(at now: ClockMoment) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.prefixBytes + 512 + request.headers.block.count + request.userInfo.count)
     facts.append(to: &bytes, at: now)
@@ -36,7 +36,7 @@ extension FrozenRecord {
   }
 
   /// Nil for bytes that `encode` did not write. `now`: of the process that reads.
-  init?(decoding bytes: RawSpan, at now: FrozenMoment) {
+  init?(decoding bytes: RawSpan, at now: ClockMoment) {
     guard let facts = FrozenFacts(decoding: bytes, at: now) else { return nil }
     var texts = TextReader(bytes, from: Self.prefixBytes)
     guard let request = FrozenRequest(&texts, bodyBytes: bytes.integer(at: 72, as: Int64.self)),
@@ -49,7 +49,7 @@ extension FrozenRecord {
 }
 
 extension FrozenFacts {
-  fileprivate func append(to bytes: inout [UInt8], at now: FrozenMoment) {
+  fileprivate func append(to bytes: inout [UInt8], at now: ClockMoment) {
     bytes.append(FrozenRecord.layout)
     bytes.append(state.rawValue)
     bytes.append(flags.rawValue)
@@ -68,7 +68,7 @@ extension FrozenFacts {
   }
 
   /// Without the texts: all that the lanes need, at a cost that a million of them can bear.
-  init?(decoding bytes: RawSpan, at now: FrozenMoment) {
+  init?(decoding bytes: RawSpan, at now: ClockMoment) {
     guard bytes.byteCount >= FrozenRecord.prefixBytes, bytes.byte(at: 0) == FrozenRecord.layout,
       let state = State(rawValue: bytes.byte(at: 1)),
       Flags(rawValue: bytes.byte(at: 2)).isSubset(of: .all)
@@ -93,11 +93,11 @@ extension FrozenFacts {
     // Nor any count, and so that an attempt in flight can be taken back.
     guard max(attempts, crashAttempts, offlineFailures) < 1 << 31, state != .inFlight || attempts > 0
     else { return nil }
-    resume(at: now, written: FrozenMoment(writtenIn: bytes))
+    resume(at: now, written: ClockMoment(writtenIn: bytes))
   }
 }
 
-extension FrozenMoment {
+extension ClockMoment {
   fileprivate static let storedBytes = 24
   /// Texts of a record before the moment.
   private static let textsBefore = 11

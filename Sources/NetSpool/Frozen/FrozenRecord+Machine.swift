@@ -2,7 +2,7 @@
 extension FrozenRecord {
   /// - Parameter random: evenly distributed in 0..<1.
   mutating func handle(
-    _ event: FrozenEvent, at now: FrozenMoment, policy: FrozenPolicy, random: Double
+    _ event: FrozenEvent, at now: ClockMoment, policy: FrozenPolicy, random: Double
   ) -> FrozenAction {
     facts.noteAge(at: now)
     switch (facts.state, event) {
@@ -28,14 +28,14 @@ extension FrozenRecord {
   }
 
   /// What a decision looks at besides the record.
-  private typealias Situation = (now: FrozenMoment, policy: FrozenPolicy, random: Double)
+  private typealias Situation = (now: ClockMoment, policy: FrozenPolicy, random: Double)
 }
 
 // MARK: Attempts
 
 extension FrozenRecord {
   /// Checks again, when a turn comes long after the last attempt, whether sending is still safe.
-  private mutating func launch(_ epoch: UInt32, _ now: FrozenMoment, _ policy: FrozenPolicy) -> FrozenAction {
+  private mutating func launch(_ epoch: UInt32, _ now: ClockMoment, _ policy: FrozenPolicy) -> FrozenAction {
     if facts.isExpired(at: now) { return die(.expired, isOutcomeUnknown: facts.firstSend != nil) }
     let isForced = facts.flags.contains(.isRevived)
     guard facts.firstSend == nil || isForced || isReplaySafe(at: now, policy: policy) else {
@@ -118,7 +118,7 @@ extension FrozenRecord {
   }
 
   /// Counts as an attempt that may have been made.
-  private mutating func doubt(_ now: FrozenMoment, _ policy: FrozenPolicy) -> FrozenAction {
+  private mutating func doubt(_ now: ClockMoment, _ policy: FrozenPolicy) -> FrozenAction {
     facts.attempts += 1
     if facts.firstSend == nil { facts.firstSend = FrozenFacts.Mark(wall: now.wall, age: facts.storedAge) }
     guard isReplaySafe(at: now, policy: policy) else { return die(.outcomeUnknown) }
@@ -126,7 +126,7 @@ extension FrozenRecord {
   }
 
   private mutating func park(
-    _ sendState: NetworkError.SendState, _ now: FrozenMoment, _ policy: FrozenPolicy
+    _ sendState: NetworkError.SendState, _ now: ClockMoment, _ policy: FrozenPolicy
   ) -> FrozenAction {
     undoAttempt(unlessSent: sendState)
     facts.flags.remove(.isFirstSendOpen)
@@ -147,7 +147,7 @@ extension FrozenRecord {
   }
 
   private mutating func wait(
-    _ time: Microseconds, _ cause: FrozenAction.Cause, _ now: FrozenMoment, isStated: Bool = false
+    _ time: Microseconds, _ cause: FrozenAction.Cause, _ now: ClockMoment, isStated: Bool = false
   ) -> FrozenAction {
     facts.state = .ready
     facts.notBeforeWall = time == 0 ? 0 : now.wall + time
@@ -164,7 +164,7 @@ extension FrozenRecord {
 
   /// As if it had just been accepted, but with the key under which it may have been sent, and with the knowledge
   /// of when that was: the caller asks for one more attempt, and no origin remembers a key for longer for that.
-  private mutating func revive(_ now: FrozenMoment) -> FrozenAction {
+  private mutating func revive(_ now: ClockMoment) -> FrozenAction {
     let before = facts
     facts = FrozenFacts(at: now, lifetime: before.lifetime)
     facts.flags = before.flags.intersection([.isUnordered, .atLeastOnce]).union(.isRevived)

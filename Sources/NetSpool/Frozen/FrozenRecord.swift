@@ -9,7 +9,7 @@ struct FrozenRecord: Sendable, Hashable {
 
   /// True if sending it again is safe, when an earlier attempt may have reached the origin: the method itself
   /// says so (RFC 9110 section 9.2.2), the caller does, or it carries a key that the origin still remembers.
-  func isReplaySafe(at now: FrozenMoment, policy: FrozenPolicy) -> Bool {
+  func isReplaySafe(at now: ClockMoment, policy: FrozenPolicy) -> Bool {
     if request.method.isIdempotent || facts.flags.contains(.atLeastOnce) { return true }
     guard request.sendsKey else { return false }
     guard let elapsed = facts.timeSinceFirstSend(at: now) else { return true }
@@ -74,7 +74,7 @@ struct FrozenDraft: Sendable {
 
   init(
     _ request: FrozenRequest, body: [UInt8], options: FreezeOptions = FreezeOptions(), lifetime: Duration,
-    limits: FrozenLimits = FrozenLimits(), at now: FrozenMoment
+    limits: FrozenLimits = FrozenLimits(), at now: ClockMoment
   ) {
     var request = request
     request.bodyBytes = body.count
@@ -186,14 +186,14 @@ struct FrozenFacts: Sendable, Hashable {
   /// On this boot's clock. What is stored is the moment it was written, with the boot.
   var agedAt: Microseconds
 
-  init(at now: FrozenMoment, lifetime: Microseconds) {
+  init(at now: ClockMoment, lifetime: Microseconds) {
     createdWall = now.wall
     agedAt = now.monotonic
     self.lifetime = lifetime
   }
 
   /// Its age, by a clock that does not go back and is never set: a wall clock that is set says nothing.
-  func age(at now: FrozenMoment) -> Microseconds {
+  func age(at now: ClockMoment) -> Microseconds {
     min(storedAge + max(0, now.monotonic - agedAt), Self.ageMax)
   }
 
@@ -204,7 +204,7 @@ struct FrozenFacts: Sendable, Hashable {
   ///
   /// Within one boot the clock has gone on, whether or not anybody had the store open. Over a reboot there is only
   /// the wall clock's difference, which can add to the age and never take from it.
-  mutating func resume(at now: FrozenMoment, written: FrozenMoment?) {
+  mutating func resume(at now: ClockMoment, written: ClockMoment?) {
     if let written, written.isSameBoot(as: now), written.monotonic <= now.monotonic {
       agedAt = written.monotonic
       return
@@ -220,44 +220,24 @@ struct FrozenFacts: Sendable, Hashable {
     }
   }
 
-  func isExpired(at now: FrozenMoment) -> Bool { age(at: now) > lifetime }
+  func isExpired(at now: ClockMoment) -> Bool { age(at: now) > lifetime }
 
   /// How long until it expires, by this process's monotonic clock.
-  func timeLeft(at now: FrozenMoment) -> Microseconds { max(0, lifetime - age(at: now)) }
+  func timeLeft(at now: ClockMoment) -> Microseconds { max(0, lifetime - age(at: now)) }
 
   /// Since bytes may have left for the first time; nil when none have.
-  func timeSinceFirstSend(at now: FrozenMoment) -> Microseconds? { firstSend.map { age(at: now) - $0.age } }
+  func timeSinceFirstSend(at now: ClockMoment) -> Microseconds? { firstSend.map { age(at: now) - $0.age } }
 
   /// The time that it still has to wait. A moment further ahead than any wait can be comes from a clock that was set
   /// since, and is pulled back.
-  func wait(at now: FrozenMoment, policy: FrozenPolicy) -> Microseconds {
+  func wait(at now: ClockMoment, policy: FrozenPolicy) -> Microseconds {
     let longest = flags.contains(.isWaitStated) ? policy.retryAfterMax : policy.backoffMax
     return min(max(0, notBeforeWall - now.wall), longest)
   }
 
   /// Notes how old it is: done with every change, so that the store always knows.
-  mutating func noteAge(at now: FrozenMoment) {
+  mutating func noteAge(at now: ClockMoment) {
     storedAge = age(at: now)
     agedAt = now.monotonic
   }
-}
-
-/// A moment on both clocks: what a record says about time must outlive the boot, so it is wall time, and the wall
-/// clock is set by people, so within a boot the other one alone counts.
-struct FrozenMoment: Hashable, Sendable {
-  /// Microseconds since 1970.
-  var wall: Microseconds
-  /// Microseconds since the machine was started, sleep included; worth nothing in another boot.
-  var monotonic: Microseconds
-  /// Which boot that was; 0 when it is not known.
-  var boot: UInt64 = 0
-
-  /// Unknown is never the same as anything.
-  func isSameBoot(as other: FrozenMoment) -> Bool { boot != 0 && boot == other.boot }
-}
-
-extension Microseconds {
-  static let second: Microseconds = 1_000_000
-  static let hour: Microseconds = 3_600 * second
-  static let day: Microseconds = 24 * hour
 }

@@ -19,6 +19,8 @@ struct LaneScheduler: Sendable {
   /// Up to this one they are from before; none when it is 0.
   private var thawsTo = FrozenID(0)
   private var thawing = 0
+  /// The lanes that stand still, by the poisoned ones that stopped them.
+  private var halting: [FrozenID: LaneKey] = [:]
   private var newest = FrozenID(0)
   private(set) var inFlight = 0
   private(set) var isOnline = true
@@ -66,9 +68,14 @@ extension LaneScheduler {
   }
 
   /// The lane of a poisoned one stops until it is freed.
-  mutating func halt(_ key: LaneKey, by id: FrozenID) { lanes[key, default: FrozenLane()].halt(by: id) }
+  mutating func halt(_ key: LaneKey, by id: FrozenID) {
+    halting[id] = key
+    lanes[key, default: FrozenLane()].halt(by: id)
+  }
 
-  mutating func free(_ key: LaneKey, from id: FrozenID) { change(key) { $0.free(from: id) } }
+  mutating func free(from id: FrozenID) {
+    if let key = halting.removeValue(forKey: id) { change(key) { $0.free(from: id) } }
+  }
 
   private mutating func changeLane(of id: FrozenID, _ body: (inout FrozenLane) -> Void) {
     if let key = laneOf[id] { change(key, body) }
@@ -135,6 +142,11 @@ extension LaneScheduler {
   /// Lets a request go that waits for the network; its lane and the others go on as they were.
   mutating func release(_ id: FrozenID, at now: Microseconds) {
     changeLane(of: id) { $0.release(id, at: now) }
+  }
+
+  /// Lets all go that wait for the network and for no time.
+  mutating func releaseHeld(at now: Microseconds) {
+    for key in lanes.keys { change(key) { $0.releaseHeld(at: now) } }
   }
 
   /// Lets the requests that are here now go gently.

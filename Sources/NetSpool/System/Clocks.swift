@@ -21,6 +21,52 @@ enum WallClock {
   static var microseconds: Int64 { readClock(CLOCK_REALTIME) }
 }
 
+/// A moment on both clocks: what a record says about time must outlive the boot, so it is wall time, and the wall
+/// clock is set by people, so within a boot the other one alone counts.
+struct ClockMoment: Hashable, Sendable {
+  /// Microseconds since 1970.
+  var wall: Microseconds
+  /// Microseconds since the machine was started, sleep included; worth nothing in another boot.
+  var monotonic: Microseconds
+  /// Which boot that was; 0 when it is not known.
+  var boot: UInt64 = 0
+
+  static var now: ClockMoment {
+    ClockMoment(wall: WallClock.microseconds, monotonic: BootClock.now, boot: BootIdentifier.current.first)
+  }
+
+  /// Unknown is never the same as anything.
+  func isSameBoot(as other: ClockMoment) -> Bool { boot != 0 && boot == other.boot }
+}
+
+/// The run of the kernel: what was written without waiting for the disk is whole in the page cache
+/// as long as the machine has not gone down since.
+struct BootIdentifier: Equatable, Sendable {
+  var first: UInt64
+  var second: UInt64
+
+  /// All zero when the system does not say.
+  static let unknown = BootIdentifier(first: 0, second: 0)
+
+  static let current: BootIdentifier = {
+    guard let text = SystemText.read("/proc/sys/kernel/random/boot_id") else { return .unknown }
+    let digits = text.filter { $0.isHexDigit }
+    guard digits.count == 32, let first = UInt64(digits.prefix(16), radix: 16),
+      let second = UInt64(digits.suffix(16), radix: 16)
+    else { return .unknown }
+    return BootIdentifier(first: first, second: second)
+  }()
+
+  /// Unknown is never the same as anything.
+  func isSame(as other: BootIdentifier) -> Bool { self != .unknown && self == other }
+}
+
+extension Microseconds {
+  static let second: Microseconds = 1_000_000
+  static let hour: Microseconds = 3_600 * second
+  static let day: Microseconds = 24 * hour
+}
+
 private func readClock(_ clock: clockid_t) -> Int64 {
   var time = timespec()
   unsafe clock_gettime(clock, &time)

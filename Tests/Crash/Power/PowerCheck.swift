@@ -48,7 +48,7 @@ struct PowerCheck {
 
   /// What each is known by, wherever it is.
   private func keys(_ store: FrozenStore) throws -> [UInt64: String] {
-    let now = FrozenMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
+    let now = ClockMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
     var keys: [UInt64: String] = [:]
     try store.scan { number, _, payload in
       keys[number] = FrozenRecord(decoding: payload, at: now)?.request.key.text ?? "unreadable"
@@ -72,7 +72,7 @@ struct PowerCheck {
 
   /// An attempt reads the body, so the store is asked for one of each.
   private mutating func checkContent(_ store: FrozenStore) throws {
-    let now = FrozenMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
+    let now = ClockMoment(wall: WallClock.microseconds, monotonic: MonotonicClock.now)
     var waiting: [(UInt64, FrozenRecord, [UInt8])] = []
     try store.scan { number, _, payload in
       if let record = FrozenRecord(decoding: payload, at: now) {

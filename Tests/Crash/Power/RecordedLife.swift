@@ -27,7 +27,7 @@ final class RecordedLife: FrozenSpoolOwner {
     policy.attemptsMax = 3
     let world = FrozenSpool.World(
       now: { [unowned self] in
-        FrozenMoment(wall: WallClock.microseconds + skipped, monotonic: BootClock.now + skipped)
+        ClockMoment(wall: WallClock.microseconds + skipped, monotonic: BootClock.now + skipped)
       },
       random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
@@ -149,6 +149,7 @@ final class RecordedLife: FrozenSpoolOwner {
 
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {}
 
+  func didNotLaunch(_ id: FrozenID) {}
   func didFail(_ failure: NetworkError) { fail("\(failure)") }
 }
 #endif

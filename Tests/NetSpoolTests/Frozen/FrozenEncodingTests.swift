@@ -5,7 +5,7 @@ import Testing
 
 /// What is written is what is read, and what was not written is not read.
 struct FrozenEncodingTests {
-  private static let now = FrozenMoment.at(0)
+  private static let now = ClockMoment.at(0)
 
   private static func full() -> FrozenRecord {
     var request = FrozenRequest(

@@ -1,9 +1,9 @@
 @testable import NetSpool
 
-extension FrozenMoment {
+extension ClockMoment {
   /// A moment of both clocks, in seconds after one in 2026.
-  static func at(_ seconds: Double, clockSetBy shift: Double = 0, boot: UInt64 = 1) -> FrozenMoment {
-    FrozenMoment(
+  static func at(_ seconds: Double, clockSetBy shift: Double = 0, boot: UInt64 = 1) -> ClockMoment {
+    ClockMoment(
       wall: 1_790_000_000_000_000 + Microseconds((seconds + shift) * 1_000_000),
       monotonic: 5_000_000_000 + Microseconds(seconds * 1_000_000), boot: boot)
   }
@@ -11,7 +11,7 @@ extension FrozenMoment {
 
 extension FrozenRecord {
   static func sample(
-    _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], at now: FrozenMoment = .at(0)
+    _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], at now: ClockMoment = .at(0)
   ) -> FrozenRecord {
     var request = FrozenRequest(
       method: method, url: "https://example.org/things", key: IdempotencyKey("k"), lane: "https://example.org"
@@ -25,7 +25,7 @@ extension FrozenRecord {
   /// After a number of attempts that were answered with 503, the last of them on its way.
   static func sent(
     _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], attempts: UInt32 = 1,
-    at now: FrozenMoment = .at(1)
+    at now: ClockMoment = .at(1)
   ) -> FrozenRecord {
     var record = sample(method, keyed: keyed, flags: flags)
     record.meet(.launched(epoch: 1), at: now)
@@ -36,14 +36,14 @@ extension FrozenRecord {
 
   @discardableResult
   mutating func meet(
-    _ event: FrozenEvent, at now: FrozenMoment = .at(1), policy: FrozenPolicy = .standard,
+    _ event: FrozenEvent, at now: ClockMoment = .at(1), policy: FrozenPolicy = .standard,
     random: Double = 0.5
   ) -> FrozenAction { handle(event, at: now, policy: policy, random: random) }
 }
 
 // A borrowed view cannot stand in an expectation.
 extension FrozenRecord {
-  static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> FrozenRecord? {
+  static func decoded(_ bytes: [UInt8], at now: ClockMoment) -> FrozenRecord? {
     FrozenRecord(decoding: bytes.rawBytes, at: now)
   }
 }
@@ -53,7 +53,7 @@ extension FrozenOutcome {
 }
 
 extension DeadLetter {
-  static func decoded(_ bytes: [UInt8], at now: FrozenMoment) -> DeadLetter? {
+  static func decoded(_ bytes: [UInt8], at now: ClockMoment) -> DeadLetter? {
     DeadLetter(decoding: bytes.rawBytes, at: now)
   }
 }

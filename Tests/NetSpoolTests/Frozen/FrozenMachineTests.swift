@@ -14,7 +14,7 @@ struct FrozenMachineTests {
     #expect(record.state == .inFlight)
     #expect(record.facts.attempts == 1)
     #expect(record.facts.epoch == 7)
-    #expect(record.facts.firstSend?.wall == FrozenMoment.at(5).wall)
+    #expect(record.facts.firstSend?.wall == ClockMoment.at(5).wall)
   }
 
   @Test(arguments: [
@@ -75,7 +75,7 @@ struct FrozenMachineTests {
     // When its answer may pass, then it waits for half of 4 s
     #expect(record.meet(.answered(status: status), at: .at(9)) == .wait(2 * .second, .origin))
     #expect(record.state == .ready)
-    #expect(record.facts.notBeforeWall == FrozenMoment.at(11).wall)
+    #expect(record.facts.notBeforeWall == ClockMoment.at(11).wall)
     #expect(record.facts.attempts == 3)
   }
 
@@ -145,7 +145,7 @@ struct FrozenMachineTests {
     record.meet(.launched(epoch: 1), at: .at(4))
     record.meet(.failed(.connectFailed, .notSent), at: .at(5))
     #expect(record.facts.attempts == 1)
-    #expect(record.facts.firstSend?.wall == FrozenMoment.at(1).wall)
+    #expect(record.facts.firstSend?.wall == ClockMoment.at(1).wall)
   }
 
   @Test(

@@ -7,7 +7,7 @@ import Testing
 /// whose bytes were on their way, outcomes that nobody took, and dead letters.
 struct FrozenReleaseTests {
   /// A few minutes after it was killed, on another machine.
-  private static let now = FrozenMoment(wall: 1_795_334_400_000_000, monotonic: 60_000_000, boot: 7)
+  private static let now = ClockMoment(wall: 1_795_334_400_000_000, monotonic: 60_000_000, boot: 7)
   private static let bodyInFlight = Array(String(repeating: "flying ", count: 3_000).utf8)
 
   /// A copy, as of a home that was moved: with the stamp of the machine it comes from, or with the file alone.
@@ -122,5 +122,6 @@ private final class SentJournal: FrozenSpoolOwner {
     Issue.record("\(id) died: \(letter.cause.reason)")
   }
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {}
+  func didNotLaunch(_ id: FrozenID) {}
   func didFail(_ failure: NetworkError) { Issue.record("\(failure)") }
 }

@@ -9,7 +9,7 @@ struct FrozenTimeTests {
   private static let day = 24 * hour
 
   /// Stored, and read by a process whose monotonic clock begins anew.
-  private func reopened(_ record: FrozenRecord, at now: FrozenMoment, in next: FrozenMoment) throws
+  private func reopened(_ record: FrozenRecord, at now: ClockMoment, in next: ClockMoment) throws
     -> FrozenRecord
   {
     try #require(FrozenRecord.decoded(record.encode(at: now), at: next))
@@ -26,7 +26,7 @@ struct FrozenTimeTests {
     days: Double, clockSetByDays: Double, boot: UInt64, isExpired: Bool
   ) throws {
     let record = FrozenRecord.sample()
-    let now = FrozenMoment.at(days * Self.day, clockSetBy: clockSetByDays * Self.day, boot: boot)
+    let now = ClockMoment.at(days * Self.day, clockSetBy: clockSetByDays * Self.day, boot: boot)
     if boot == 1 { #expect(record.facts.isExpired(at: now) == isExpired) }
     // Another process says the same
     #expect(try reopened(record, at: .at(0), in: now).facts.isExpired(at: now) == isExpired)
@@ -36,7 +36,7 @@ struct FrozenTimeTests {
     // Given a record that grows three days older in each of three boots, and a clock set back in each
     var record = FrozenRecord.sample(at: .at(0, boot: 1))
     for boot: UInt64 in 1...3 {
-      let after = FrozenMoment.at(3 * Self.day, clockSetBy: -Double(boot + 3) * Self.day, boot: boot)
+      let after = ClockMoment.at(3 * Self.day, clockSetBy: -Double(boot + 3) * Self.day, boot: boot)
       record = try reopened(
         record, at: after, in: .at(0, clockSetBy: -Double(boot) * Self.day, boot: boot + 1))
     }
@@ -49,7 +49,7 @@ struct FrozenTimeTests {
   func `the clock of a boot counts in no other, nor in one that is not known`(
     written: UInt64, read: UInt64, isExpired: Bool
   ) throws {
-    let now = FrozenMoment.at(8 * Self.day, clockSetBy: -7 * Self.day, boot: read)
+    let now = ClockMoment.at(8 * Self.day, clockSetBy: -7 * Self.day, boot: read)
     #expect(try reopened(.sample(), at: .at(0, boot: written), in: now).facts.isExpired(at: now) == isExpired)
   }
 
@@ -58,7 +58,7 @@ struct FrozenTimeTests {
   func `a record of an earlier release ages by the wall clock`(days: Double, isExpired: Bool) throws {
     var record = FrozenRecord.sent(at: .at(100))
     record.facts.resume(at: .at(days * Self.day, boot: 2), written: nil)
-    let now = FrozenMoment.at(days * Self.day, boot: 2)
+    let now = ClockMoment.at(days * Self.day, boot: 2)
     #expect(record.facts.isExpired(at: now) == isExpired)
     #expect(record.facts.timeSinceFirstSend(at: now) == Microseconds((days * Self.day - 100) * 1e6))
   }
@@ -74,7 +74,7 @@ struct FrozenTimeTests {
     hours: Double, clockSetByHours: Double, boot: UInt64, isSafe: Bool
   ) throws {
     let record = FrozenRecord.sent(at: .at(0))
-    let now = FrozenMoment.at(hours * Self.hour, clockSetBy: clockSetByHours * Self.hour, boot: boot)
+    let now = ClockMoment.at(hours * Self.hour, clockSetBy: clockSetByHours * Self.hour, boot: boot)
     if boot == 1 { #expect(record.isReplaySafe(at: now, policy: .standard) == isSafe) }
     #expect(try reopened(record, at: .at(0), in: now).isReplaySafe(at: now, policy: .standard) == isSafe)
   }
@@ -100,8 +100,8 @@ struct FrozenTimeTests {
   @Test(arguments: [(10.0, 0.0, 10.0), (10, 60, 0), (10, -400, 300), (-5, 0, 0)])
   func `a wait is pulled back to what it can be`(wait: Double, clockSetBy: Double, left: Double) {
     var record = FrozenRecord.sample()
-    record.facts.notBeforeWall = FrozenMoment.at(wait).wall
-    let now = FrozenMoment.at(0, clockSetBy: clockSetBy)
+    record.facts.notBeforeWall = ClockMoment.at(wait).wall
+    let now = ClockMoment.at(0, clockSetBy: clockSetBy)
     #expect(record.facts.wait(at: now, policy: .standard) == Microseconds(left * 1_000_000))
   }
 

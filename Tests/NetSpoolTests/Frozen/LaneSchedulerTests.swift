@@ -205,7 +205,7 @@ struct LaneSchedulerTests {
     // Other lanes go on
     fixture.add(3, lane: "b")
     #expect(fixture.launched(at: 100) == [3])
-    fixture.scheduler.free(LaneKey("a"), from: FrozenID(1))
+    fixture.scheduler.free(from: FrozenID(1))
     #expect(fixture.launched(at: 100) == [2])
   }
 

@@ -22,7 +22,7 @@ final class SpoolBench: FrozenSpoolOwner {
   let comment: Comment
   let policy: FrozenPolicy
   var random: SplitMix64
-  var now = FrozenMoment.at(0)
+  var now = ClockMoment.at(0)
   var isOnline = true
   var isHealthy = false
   private(set) var directory: TestFolder
@@ -83,9 +83,9 @@ final class SpoolBench: FrozenSpoolOwner {
     spool.pump()
   }
 
-  private func advanced(by seconds: Double) -> FrozenMoment {
+  private func advanced(by seconds: Double) -> ClockMoment {
     let time = Microseconds(seconds * 1_000_000)
-    return FrozenMoment(wall: now.wall + time, monotonic: now.monotonic + time, boot: now.boot)
+    return ClockMoment(wall: now.wall + time, monotonic: now.monotonic + time, boot: now.boot)
   }
 
   private func setClock() {
@@ -202,6 +202,7 @@ final class SpoolBench: FrozenSpoolOwner {
     #expect(letters[id]?.state == .live && record.state == .ready, comment)
   }
 
+  func didNotLaunch(_ id: FrozenID) {}
   func didFail(_ failure: NetworkError) { Issue.record("\(failure)") }
 
   private func ids(_ state: Letter.State) -> [FrozenID] {

@@ -11,9 +11,7 @@ final class Freezer: Sendable {
     var store: FrozenStoreSettings
     var policy = FrozenPolicy.standard
     var limits = FrozenLimits()
-    var now: @Sendable () -> FrozenMoment = {
-      FrozenMoment(wall: WallClock.microseconds, monotonic: BootClock.now, boot: BootIdentifier.current.first)
-    }
+    var now: @Sendable () -> ClockMoment = { .now }
   }
 
   typealias Command = @Sendable (FrozenSender) -> Void

@@ -11,6 +11,7 @@ struct FrozenJournal {
   }
 
   private let store: FrozenStore
+  private let now: () -> ClockMoment
   private var waiting = FIFO<Entry>()
   /// How many of them cannot wait.
   private var urgent = 0
@@ -25,7 +26,7 @@ struct FrozenJournal {
   private static let batchMax = 256
   private static let batchBytesMax = 8 << 20
 
-  init(_ store: FrozenStore) { self.store = store }
+  init(_ store: FrozenStore, now: @escaping () -> ClockMoment) { (self.store, self.now) = (store, now) }
 
   /// Something waits for the disk to take it again.
   var isHolding: Bool { !held.isEmpty }
@@ -48,7 +49,7 @@ struct FrozenJournal {
     let now = MonotonicClock.now
     if sweepsAt <= now {
       sweepsAt = now + store.settings.sweepPeriod
-      append(.sweep(nowWall: WallClock.microseconds))
+      append(.sweep(self.now()), .sweep)
       store.core.environment.clearDeadReaders()
     }
     var notices: [FrozenNotice] = []
@@ -109,6 +110,7 @@ struct FrozenJournal {
 struct FrozenNotice {
   enum Subject {
     case step(FrozenID)
+    case sweep
     /// Called with the spool and the answer.
     case caller((FrozenSpool, FrozenAnswer) -> Void)
   }

@@ -4,7 +4,7 @@ extension FrozenSender {
     guard let entry = leave(id) else {
       return offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: false))
     }
-    tell(Ending(id: id, isDeath: false), entry.operations, .success(entry.answer ?? outcome.response))
+    tell(Ending(id: id), entry.operations, .success(entry.answer ?? outcome.response))
   }
 
   func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {
@@ -13,7 +13,7 @@ extension FrozenSender {
     }
     var failure = letter.failure
     failure.response = entry.answer
-    tell(Ending(id: id, isDeath: true), entry.operations, .failure(failure))
+    tell(Ending(id: id, diedWall: letter.diedWall), entry.operations, .failure(failure))
   }
 
   /// Operations end, and when all their handlers have returned, the ending need not be kept any more.
@@ -43,11 +43,14 @@ extension FrozenSender {
     didNotGetThrough(id, engine, record.request.url, failure)
   }
 
+  func didNotLaunch(_ id: FrozenID) { release(id) }
+
   /// Hands over the operations that wait. Their requests are not lost: they are on the disk, and the next process decides what
   /// became of those under way.
   func didFail(_ failure: NetworkError) {
     for id in Array(waiting.keys) { handOver(id) { _ in true } }
-    owed = [:]
+    for id in Array(working.keys) { release(id) }
+    (owed, attempts) = ([:], [:])
     for case let engine? in engines.map(\.engine) {
       engine.deliverLate { engine.configuration.onUnhandledFailure?(failure) }
     }
@@ -83,8 +86,8 @@ extension FrozenSender {
   /// Until the disk knows that it was told, it is not told again.
   private func didTell(_ ending: Ending) {
     let then = { [unowned self] in undelivered[ending] = nil }
-    if ending.isDeath {
-      spool.acknowledgeLetter(ending.id, then: then)
+    if let diedWall = ending.diedWall {
+      spool.acknowledgeLetter(ending.id, diedWall, then: then)
     } else {
       spool.acknowledge(ending.id, then: then)
     }
@@ -105,8 +108,8 @@ extension FrozenSender {
   }
 
   private func offer(_ thawed: ThawedRequest) {
-    let isDeath = if case .dead = thawed.ending { true } else { false }
-    let ending = Ending(id: thawed.id, isDeath: isDeath)
+    let diedWall: Microseconds? = if case .dead(let letter) = thawed.ending { letter.diedWall } else { nil }
+    let ending = Ending(id: thawed.id, diedWall: diedWall)
     guard undelivered[ending] == nil, let (engine, handlers) = listener(to: thawed) else { return }
     undelivered[ending] = engine
     let freezer = freezer

@@ -20,9 +20,14 @@ extension FrozenSender {
 
   private func accepted(_ submission: Submission, _ result: FrozenAnswer) {
     let operation = submission.operation
-    // Nil when its engine could not wait for it: then it is sent by the next that comes.
-    guard accepting.removeValue(forKey: operation.id) != nil else { return }
     let isUnwanted = unwanted.remove(operation.id) != nil
+    guard accepting.removeValue(forKey: operation.id) != nil else {
+      // Its engine could not wait for it: it is sent by the next that comes, if it is wanted.
+      if isUnwanted, case .success(let receipt) = result, !receipt.isDuplicate {
+        _ = spool.cancel(FrozenID(receipt.number))
+      }
+      return
+    }
     switch result {
     case .failure(let failure):
       end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))

@@ -95,23 +95,16 @@ extension FrozenSender {
     }
   }
 
-  /// The engine goes: others may know another way for what waited for this one.
-  func forgetWays(of engine: NetworkEngine) {
-    for (way, outlook) in ways where way.engine == engine.id {
-      if outlook.state != .open { callOff(outlook) }
-      ways[way] = nil
-      for id in outlook.held { spool.release(id) }
-    }
-  }
-
   private func callOff(_ outlook: Outlook) {
     let number = outlook.number
     outlook.port.perform { core in core.connectivity.callOffLook(number) }
   }
 
-  /// Nothing is known any more, and no queue looks for us.
-  func callOffWays() {
-    for outlook in ways.values where outlook.state != .open { callOff(outlook) }
-    ways = [:]
+  /// Nothing is known of them any more, and no queue looks for us.
+  func callOffWays(where matches: (Way) -> Bool = { _ in true }) {
+    for (way, outlook) in ways where matches(way) {
+      if outlook.state != .open { callOff(outlook) }
+      ways[way] = nil
+    }
   }
 }

@@ -47,13 +47,14 @@ final class FrozenSender {
   var undelivered: [Ending: NetworkEngine] = [:]
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
+  private var known: Set<UInt64> = []
   var leaving: [Leaving] = []
   /// What is to be done once nothing is being written or sent.
   var whenStill: [() -> Void] = []
   /// The requests that engines have given up, revived or forgotten, until that is on the disk: none is left before.
   var owed: [FrozenID: NetworkEngine] = [:]
   /// Queues that are not idle while one of their requests is being sent.
-  private var working: [FrozenID: QueueDriver] = [:]
+  var working: [FrozenID: QueueDriver] = [:]
   /// Queues that are not idle until they have heard what this turn has to say, each as often as it is held.
   private var retainedForTurn: [ObjectIdentifier: (driver: QueueDriver, times: Int)] = [:]
   /// The engines' queues, and how many requests each was told of.
@@ -62,7 +63,8 @@ final class FrozenSender {
   /// A request that was revived may have two, one after the other.
   struct Ending: Hashable {
     let id: FrozenID
-    let isDeath: Bool
+    /// Nil: it has an outcome.
+    var diedWall: Microseconds?
   }
 
   struct WeakEngine {
@@ -104,7 +106,9 @@ final class FrozenSender {
 
   /// A queue is not idle while a request of it is being sent; while it only waits on the disk, it is.
   func retain(_ driver: QueueDriver, for id: FrozenID) {
-    guard working.updateValue(driver, forKey: id) == nil else { return }
+    if working[id] === driver { return }
+    release(id)
+    working[id] = driver
     driver.retain()
   }
 
@@ -140,9 +144,16 @@ final class FrozenSender {
     }
   }
 
-  /// Forgets engines that are gone, and the queues that no engine has any more.
+  /// Forgets engines that are gone, and the queues that no engine has any more. Others may know another way for what waited for
+  /// those.
   private func noteEngines() {
     engines.removeAll { $0.engine == nil }
+    let gone = known
+    known = Set(engines.compactMap { $0.engine?.id })
+    if !known.isSuperset(of: gone) {
+      callOffWays { !self.known.contains($0.engine) }
+      spool.releaseHeld()
+    }
     let drivers = engines.compactMap { $0.engine?.driver }
     for (key, queue) in queues where !drivers.contains(where: { $0 === queue.driver }) {
       queue.driver.frozen.subtract(queue.counted, ordering: .relaxed)
@@ -170,7 +181,6 @@ final class FrozenSender {
   func remove(where matches: (NetworkEngine) -> Bool) {
     for case let engine? in engines.map(\.engine) where matches(engine) {
       engine.freezing?.end()
-      forgetWays(of: engine)
     }
     engines.removeAll { $0.engine.map(matches) ?? true }
     noteEngines()

@@ -22,12 +22,16 @@ extension FrozenSpool {
     write(.acknowledge(id.number)) { _, _ in then() }
   }
 
-  /// The handlers have run: the dead letter is kept, and not delivered again.
-  func acknowledgeLetter(_ id: FrozenID, then: @escaping () -> Void = {}) {
-    guard undelivered.remove(id) != nil, var letter = letter(id) else { return then() }
+  /// The handlers have run: the dead letter is kept, and not delivered again. `diedWall`: of the death that they were told of,
+  /// as it may have been revived since, and died once more.
+  func acknowledgeLetter(_ id: FrozenID, _ diedWall: Microseconds, then: @escaping () -> Void = {}) {
+    guard let ending = try? store.ending(.deadLetters, id.number),
+      var letter = DeadLetter(ending, at: world.now()), letter.diedWall == diedWall,
+      undelivered.remove(id) != nil
+    else { return then() }
     letter.isDelivered = true
-    let ending = FrozenEnding(endedWall: letter.diedWall, payload: letter.encode(at: world.now()))
-    write(.amend(id.number, ending)) { _, _ in then() }
+    let told = FrozenEnding(endedAt: ending.endedAt, payload: letter.encode(at: world.now()))
+    write(.amend(id.number, told)) { _, _ in then() }
   }
 
   /// Dead letters that no caller was told of, the oldest first.
@@ -61,8 +65,7 @@ extension FrozenSpool {
       payload: record.encode(at: now))
     write(.revive(id.number, row)) { [facts = record.facts] spool, result in
       if case .failure(let failure) = result { return then(.failure(failure)) }
-      spool.undelivered.remove(id)
-      spool.scheduler.free(lane, from: id)
+      spool.forget(id)
       spool.add(id, facts, lane, spool.world.now())
       then(.success(id))
     }
@@ -70,14 +73,16 @@ extension FrozenSpool {
 
   /// Forgets a dead one. `then`: once that is on the disk, or never will be.
   func discard(_ id: FrozenID, then: @escaping () -> Void = {}) {
-    let lane = letter(id)?.record.map { LaneKey($0.request.lane) }
     write(.discard(id.number)) { spool, result in
-      if case .success = result {
-        spool.undelivered.remove(id)
-        if let lane { spool.scheduler.free(lane, from: id) }
-      }
+      if case .success = result { spool.forget(id) }
       then()
     }
+  }
+
+  /// A dead one is no more: its lane goes on.
+  func forget(_ id: FrozenID) {
+    undelivered.remove(id)
+    scheduler.free(from: id)
   }
 
   // MARK: The network, and the end
@@ -87,6 +92,9 @@ extension FrozenSpool {
 
   /// This one need not wait: it was only to be found out whether it may be sent.
   func release(_ id: FrozenID) { scheduler.release(id, at: world.now().monotonic) }
+
+  /// Nor need all for which there was no use in sending.
+  func releaseHeld() { scheduler.releaseHeld(at: world.now().monotonic) }
 
   /// There may be use in sending this one now; its lane goes on with it.
   func wake(_ id: FrozenID) { scheduler.wake(id, at: world.now().monotonic, random: world.random()) }
@@ -110,7 +118,7 @@ extension FrozenSpool {
 /// What a store holds, read as what it means. Any thread.
 extension FrozenStore {
   /// Requests that wait or are on their way, in the order in which they were accepted.
-  func records(at now: FrozenMoment) throws(NetworkError) -> [(id: FrozenID, record: FrozenRecord)] {
+  func records(at now: ClockMoment) throws(NetworkError) -> [(id: FrozenID, record: FrozenRecord)] {
     var records: [(id: FrozenID, record: FrozenRecord)] = []
     try scan { number, _, payload in
       if let record = FrozenRecord(decoding: payload, at: now) { records.append((FrozenID(number), record)) }
@@ -120,12 +128,12 @@ extension FrozenStore {
   }
 
   /// Nil when it has just ended, or cannot be read.
-  func record(_ id: FrozenID, at now: FrozenMoment) throws(NetworkError) -> FrozenRecord? {
+  func record(_ id: FrozenID, at now: ClockMoment) throws(NetworkError) -> FrozenRecord? {
     try row(id.number).flatMap { FrozenRecord(decoding: $0.payload.rawBytes, at: now) }
   }
 
   /// The oldest first.
-  func deadLetters(at now: FrozenMoment) throws(NetworkError) -> [(id: FrozenID, letter: DeadLetter)] {
+  func deadLetters(at now: ClockMoment) throws(NetworkError) -> [(id: FrozenID, letter: DeadLetter)] {
     try endings(.deadLetters).compactMap { number, ending in
       DeadLetter(ending, at: now).map { (FrozenID(number), $0) }
     }

@@ -52,7 +52,7 @@ extension FrozenSpool {
     }
   }
 
-  private func read(_ id: FrozenID, _ now: FrozenMoment) throws(NetworkError) -> FrozenRecord {
+  private func read(_ id: FrozenID, _ now: ClockMoment) throws(NetworkError) -> FrozenRecord {
     guard let record = try store.record(id, at: now) else {
       throw NetworkError(.storeCorrupt, reason: "record \(id.number)")
     }
@@ -60,7 +60,7 @@ extension FrozenSpool {
   }
 
   private func write(
-    _ id: FrozenID, _ record: FrozenRecord, _ action: FrozenAction, _ now: FrozenMoment,
+    _ id: FrozenID, _ record: FrozenRecord, _ action: FrozenAction, _ now: ClockMoment,
     outcome: () -> FrozenOutcome
   ) {
     switch action {
@@ -70,13 +70,13 @@ extension FrozenSpool {
       begin(id, .postpone(time, cause), .postpone(id.number, payload: record.encode(at: now)))
     case .deliver:
       let outcome = outcome()
-      let ending = FrozenEnding(endedWall: now.wall, payload: outcome.encode())
+      let ending = FrozenEnding(endedAt: now, payload: outcome.encode())
       begin(id, .finish(outcome), .finish(id.number, ending))
       scheduler.end(id)
     case .deadLetter(let cause):
       let halts = cause.isPoisoned && policy.haltsLaneOnPoison
       let letter = DeadLetter(cause, haltsLane: halts, diedWall: now.wall, record: record)
-      let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
+      let ending = FrozenEnding(endedAt: now, payload: letter.encode(at: now))
       begin(id, .deadLetter(letter), .deadLetter(id.number, ending, keepsBody: cause.reason != .cancelled))
     }
   }
@@ -113,6 +113,9 @@ extension FrozenSpool {
       case .success(let receipt): didWrite(id, step, receipt)
       case .failure(let failure): didNotWrite(id, step, failure)
       }
+    case .sweep:
+      guard case .success(let receipt) = notice.result else { return }
+      for number in receipt.removed { forget(FrozenID(number)) }
     }
   }
 
@@ -167,6 +170,7 @@ extension FrozenSpool {
     if case .launch = step, failure.code != .storeCorrupt {
       let isUnwanted = travelling.removeValue(forKey: id)?.isUnwanted ?? false
       scheduler.wait(id, until: world.now().monotonic + 5 * .second)
+      owner?.didNotLaunch(id)
       if isUnwanted, self.failure == nil { advance(id, .cancelled) }
       return
     }

@@ -6,7 +6,7 @@
 final class FrozenSpool {
   /// What the spool asks of the world.
   struct World {
-    var now: () -> FrozenMoment
+    var now: () -> ClockMoment
     /// Evenly distributed in 0..<1.
     var random: () -> Double
   }
@@ -49,7 +49,7 @@ final class FrozenSpool {
     _ store: FrozenStore, policy: FrozenPolicy = .standard, world: World, owner: (any FrozenSpoolOwner)? = nil
   ) {
     self.store = store
-    journal = FrozenJournal(store)
+    journal = FrozenJournal(store, now: world.now)
     self.policy = policy
     self.world = world
     self.owner = owner
@@ -108,7 +108,7 @@ final class FrozenSpool {
     scheduler.thaw(at: now.monotonic, random: world.random)
   }
 
-  func add(_ id: FrozenID, _ facts: FrozenFacts, _ lane: LaneKey, _ now: FrozenMoment) {
+  func add(_ id: FrozenID, _ facts: FrozenFacts, _ lane: LaneKey, _ now: ClockMoment) {
     scheduler.add(
       id, lane: lane, isUnordered: facts.flags.contains(.isUnordered),
       due: now.monotonic + facts.wait(at: now, policy: policy),
@@ -129,16 +129,16 @@ final class FrozenSpool {
   private func giveUpUnreadable(_ id: FrozenID) {
     let now = world.now()
     let letter = DeadLetter(.lost, diedWall: now.wall, record: nil)
-    let ending = FrozenEnding(endedWall: now.wall, payload: letter.encode(at: now))
+    let ending = FrozenEnding(endedAt: now, payload: letter.encode(at: now))
     journal.append(.deadLetter(id.number, ending, keepsBody: true))
   }
 }
 
 extension DeadLetter {
   /// Nil when the bytes say nothing; damaged ones are a letter without a record.
-  init?(_ ending: FrozenEnding, at now: FrozenMoment) {
+  init?(_ ending: FrozenEnding, at now: ClockMoment) {
     if ending.isDamaged {
-      self.init(.lost, diedWall: ending.endedWall, record: nil)
+      self.init(.lost, diedWall: ending.endedAt.wall, record: nil)
     } else {
       self.init(decoding: ending.payload.rawBytes, at: now)
     }
@@ -160,6 +160,8 @@ protocol FrozenSpoolOwner: AnyObject {
   func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter)
   /// The request waits for another attempt, and that is recorded.
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord)
+  /// An attempt could not be recorded, and is not made.
+  func didNotLaunch(_ id: FrozenID)
   /// The disk refused: nothing is sent or recorded any more.
   func didFail(_ failure: NetworkError)
 }

@@ -19,7 +19,7 @@ enum FrozenChange: Sendable {
   /// A dead one is forgotten.
   case discard(UInt64)
   /// Removes outcomes and dead letters that are too old or too many.
-  case sweep(nowWall: Int64)
+  case sweep(ClockMoment)
 
   /// Needs more room than it gives back; what ends a request never does for long.
   var isAcceptance: Bool { if case .accept = self { true } else { false } }
@@ -66,6 +66,8 @@ struct FrozenReceipt: Sendable, Equatable {
   var isDuplicate = false
   /// The body of the request, when an attempt was recorded.
   var body: [UInt8] = []
+  /// Numbers that a sweep has taken out.
+  var removed: [UInt64] = []
   /// A sweep has left some for the next.
   var hasLeftSome = false
 }
@@ -78,19 +80,38 @@ typealias FrozenAnswer = Result<FrozenReceipt, NetworkError>
 //    0  8  checksum of everything behind it, begun with the number
 //    8  1  version: 1
 //    9  1  1: the payload is a row of `rec` that was not what had been written
-//   10  6  0
-//   16  8  when it came here, microseconds since 1970
+//   10  2  the boot in which it came here, as far as two bytes tell; 0: not known
+//   12  4  when, in seconds of that boot
+//   16  8  the same in microseconds since 1970
 //   24     what the owner keeps there: outcome, or request and reason
 
 /// What came of a request.
 struct FrozenEnding: Sendable, Equatable {
-  var endedWall: Int64
+  /// The moment at which it came here, in whole seconds of the clock of the boot.
+  let endedAt: ClockMoment
   /// The payload is damaged bytes, kept for diagnosis.
   var isDamaged = false
   var payload: [UInt8]
 
+  init(endedAt: ClockMoment, isDamaged: Bool = false, payload: [UInt8]) {
+    let seconds = UInt32(clamping: endedAt.monotonic / .second)
+    self.endedAt = ClockMoment(
+      wall: endedAt.wall, monotonic: Microseconds(seconds) * .second, boot: endedAt.boot & 0xFFFF)
+    (self.isDamaged, self.payload) = (isDamaged, payload)
+  }
+
   static let headerBytes = 24
   static let version: UInt8 = 1
+
+  /// The clock that cannot be set counts within one boot, the other one over a reboot.
+  func age(at now: ClockMoment) -> Microseconds {
+    var here = now
+    here.boot &= 0xFFFF
+    guard here.isSameBoot(as: endedAt), endedAt.monotonic <= now.monotonic else {
+      return now.wall - endedAt.wall
+    }
+    return now.monotonic - endedAt.monotonic
+  }
 }
 
 extension FrozenEnding {
@@ -99,17 +120,22 @@ extension FrozenEnding {
     guard value.byteCount >= Self.headerBytes, value.byte(at: 8) == Self.version,
       Checksum.leads(value, seed: ~number)
     else { return nil }
-    isDamaged = value.byte(at: 9) != 0
-    endedWall = value.integer(at: 16)
-    payload = [UInt8](value.extracting(Self.headerBytes..<value.byteCount))
+    let moment = ClockMoment(
+      wall: value.integer(at: 16), monotonic: Microseconds(value.integer(at: 12, as: UInt32.self)) * .second,
+      boot: UInt64(value.integer(at: 10, as: UInt16.self)))
+    self.init(
+      endedAt: moment, isDamaged: value.byte(at: 9) != 0,
+      payload: [UInt8](value.extracting(Self.headerBytes..<value.byteCount)))
   }
 
   func encode(_ number: UInt64) -> [UInt8] {
+    let seconds = UInt64(endedAt.monotonic / .second)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.headerBytes + payload.count)
     bytes.append(integer: UInt64(0))
-    bytes.append(integer: UInt64(Self.version) | (isDamaged ? 1 << 8 : 0))
-    bytes.append(integer: endedWall)
+    bytes.append(
+      integer: UInt64(Self.version) | (isDamaged ? 1 << 8 : 0) | endedAt.boot << 16 | seconds << 32)
+    bytes.append(integer: endedAt.wall)
     bytes += payload
     bytes.seal(seed: ~number)
     return bytes

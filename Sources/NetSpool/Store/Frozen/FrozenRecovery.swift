@@ -15,12 +15,12 @@ struct FrozenRecovery {
   }
 
   /// Nil when a later release wrote here; then nothing is changed.
-  func run(_ transaction: inout WriteTransaction, nowWall: Int64) throws(StoreError) -> Report? {
+  func run(_ transaction: inout WriteTransaction, at now: ClockMoment) throws(StoreError) -> Report? {
     guard let rows = try look(transaction) else { return nil }
     var report = Report(meta: try nextMeta(highest: rows.highest, transaction), damaged: rows.damaged)
-    for number in report.damaged { try setAside(number, nowWall, &transaction) }
+    for number in report.damaged { try setAside(number, now, &transaction) }
     let isConsistent = try isConsistent(transaction)
-    if !report.damaged.isEmpty || !isConsistent { report.damaged += try rebuild(&transaction, nowWall) }
+    if !report.damaged.isEmpty || !isConsistent { report.damaged += try rebuild(&transaction, now) }
     report.records = try transaction.size(of: tables.rec).records
     try transaction.put(report.meta.encode().rawBytes, at: RecordKey(ordered: 0), in: tables.meta)
     Failpoint.pass(.duringRecovery)
@@ -73,11 +73,11 @@ extension FrozenRecovery {
 
   /// Keeps the bytes as a dead letter, for diagnosis.
   private func setAside(
-    _ number: UInt64, _ nowWall: Int64, _ transaction: inout WriteTransaction
+    _ number: UInt64, _ now: ClockMoment, _ transaction: inout WriteTransaction
   ) throws(StoreError) {
     let key = RecordKey(ordered: number)
     let bytes = try transaction.bytes(at: key, in: tables.rec) ?? []
-    let ending = FrozenEnding(endedWall: nowWall, isDamaged: true, payload: bytes)
+    let ending = FrozenEnding(endedAt: now, isDamaged: true, payload: bytes)
     try transaction.put(ending.encode(number).rawBytes, at: key, in: tables.dead)
     try transaction.remove(at: key, in: tables.rec)
   }
@@ -92,16 +92,16 @@ extension FrozenRecovery {
   /// Dedupe keys follow from the rows; a row without a body is damaged, and a body without a row is a dead letter's: where
   /// there is none, the row was on a page that is gone, and all that is known is its number.
   private func rebuild(
-    _ transaction: inout WriteTransaction, _ nowWall: Int64
+    _ transaction: inout WriteTransaction, _ now: ClockMoment
   ) throws(StoreError) -> [UInt64] {
     let rows = try Set(numbers(in: tables.rec, transaction))
     let bodies = try Set(numbers(in: tables.body, transaction))
     let bodiless = rows.subtracting(bodies).sorted()
-    for number in bodiless { try setAside(number, nowWall, &transaction) }
+    for number in bodiless { try setAside(number, now, &transaction) }
     let ended = try Set(numbers(in: tables.dead, transaction) + numbers(in: tables.outbox, transaction))
     let rowless = bodies.subtracting(rows)
     let lost = rowless.subtracting(ended).sorted()
-    for number in lost { try setAside(number, nowWall, &transaction) }
+    for number in lost { try setAside(number, now, &transaction) }
     for number in rowless { try keepBody(number, &transaction) }
     let whole = rows.intersection(bodies)
     try removeStrayDedupes(&transaction) { whole.contains($0) }

@@ -86,7 +86,7 @@ extension FrozenStore {
       let earlier = environment.directory.badCount
       report = try environment.write { transaction throws(StoreError) in
         let report = try FrozenRecovery(tables: tables, earlierFiles: earlier)
-          .run(&transaction, nowWall: WallClock.microseconds)
+          .run(&transaction, at: .now)
         for name in FrozenTables.former where report != nil { try transaction.removeDatabase(name) }
         return report
       }
@@ -259,7 +259,7 @@ extension FrozenStore {
   }
 
   /// Outcomes that no caller has taken, or dead letters, in the order of their numbers. Those whose bytes are not what was
-  /// written are left out, and go with the next sweep.
+  /// written are left out.
   func endings(_ kind: Endings) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
     var endings: [(number: UInt64, ending: FrozenEnding)] = []
     try forEach(in: table(kind)) { number, value in

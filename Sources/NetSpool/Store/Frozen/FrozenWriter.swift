@@ -103,7 +103,7 @@ struct FrozenWriter: ~Copyable {
     case .deadLetter(let number, let ending, let keepsBody):
       return try makeDeadLetter(number, ending, keepsBody, &transaction)
     case .revive(let number, let row): return try revive(number, row, &transaction)
-    case .sweep(let now): return .success(try sweep(now, &transaction))
+    case .sweep(let now): return .success(try sweep(at: now, &transaction))
     case .amend(let number, let ending): try amend(number, ending, &transaction)
     case .acknowledge(let number): try remove(number, [tables.outbox], &transaction)
     case .discard(let number): try remove(number, [tables.dead, tables.remains], &transaction)
@@ -132,27 +132,29 @@ extension FrozenWriter {
 
   /// Takes out what is too old or too much, the oldest first, and counts it.
   mutating func sweep(
-    _ nowWall: Int64, _ transaction: inout WriteTransaction
+    at now: ClockMoment, _ transaction: inout WriteTransaction
   ) throws(StoreError) -> FrozenReceipt {
     var receipt = FrozenReceipt()
     for (table, others) in [(tables.outbox, []), (tables.dead, [tables.remains])] {
-      let numbers = try findWorn(in: table, nowWall, transaction)
+      let numbers = try findWorn(in: table, at: now, transaction)
       for number in numbers { try remove(number, [table] + others, &transaction) }
       nextMeta.dropped += UInt64(numbers.count)
+      receipt.removed += numbers
       if numbers.count == Self.sweepMax { receipt.hasLeftSome = true }
     }
     return receipt
   }
 
+  /// An ending that cannot be read, or only by a later release, goes no sooner than there is too much.
   private func findWorn(
-    in table: Database, _ nowWall: Int64, _ transaction: borrowing WriteTransaction
+    in table: Database, at now: ClockMoment, _ transaction: borrowing WriteTransaction
   ) throws(StoreError) -> [UInt64] {
     var worn: [UInt64] = []
     var tooMany = max(0, try transaction.size(of: table).records - settings.keptRowsMax)
     try transaction.forEach(in: table) { record in
       guard let number = record.number else { return true }
       let ending = FrozenEnding(number, decoding: record.value)
-      let isOld = ending.map { nowWall - $0.endedWall > settings.keptMax } ?? true
+      let isOld = ending.map { $0.age(at: now) > settings.keptMax } ?? false
       if isOld || tooMany > 0 { worn.append(number) }
       tooMany -= 1
       return worn.count < Self.sweepMax

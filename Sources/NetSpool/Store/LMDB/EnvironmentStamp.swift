@@ -67,25 +67,3 @@ extension EnvironmentStamp {
     return out
   }
 }
-
-/// The run of the kernel: what was written without waiting for the disk is whole in the page cache
-/// as long as the machine has not gone down since.
-struct BootIdentifier: Equatable, Sendable {
-  var first: UInt64
-  var second: UInt64
-
-  /// All zero when the system does not say.
-  static let unknown = BootIdentifier(first: 0, second: 0)
-
-  static let current: BootIdentifier = {
-    guard let text = SystemText.read("/proc/sys/kernel/random/boot_id") else { return .unknown }
-    let digits = text.filter { $0.isHexDigit }
-    guard digits.count == 32, let first = UInt64(digits.prefix(16), radix: 16),
-      let second = UInt64(digits.suffix(16), radix: 16)
-    else { return .unknown }
-    return BootIdentifier(first: first, second: second)
-  }()
-
-  /// Unknown is never the same as anything.
-  func isSame(as other: BootIdentifier) -> Bool { self != .unknown && self == other }
-}

@@ -1,7 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 /// A store of frozen requests that outlives its engines, and an origin that takes those to `/letters`.
@@ -28,6 +28,14 @@ final class FreezingFixture: Sendable {
     let engine = try NetworkEngine(to: origin, on: queue, configure)
     try engine.useFreezing(configuration)
     return engine
+  }
+
+  /// Opens the store before its first engine, which would have said how.
+  func open(_ change: (inout Freezer.Settings) -> Void) throws -> Freezer {
+    var settings = Freezer.Settings(store: FrozenStoreSettings(directory: folder.path + "/frozen"))
+    settings.policy.backoffBase = 0
+    change(&settings)
+    return try Freezer.shared(settings)
   }
 
   /// One life of an engine on this store. The engine is shut down, and its queue proven to close empty.

@@ -57,6 +57,57 @@ struct FreezingQueuesTests {
     }
   }
 
+  @Test func `what waited for the way of an engine that is gone goes another`() async throws {
+    fixture.origin.stop()
+    try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
+    try await withQueue { queue in
+      let engine = try fixture.engine(on: queue)
+      // Given that the newest was asked, whose queue is its own
+      let gone: FrozenSender.WeakEngine
+      do {
+        let newest = try fixture.engine(on: NetworkQueue())
+        gone = FrozenSender.WeakEngine(engine: newest)
+        #expect(await until { engine.frozenOperations.first?.lastError != nil })
+        #expect(await blocking { newest.flushFrozen(deadline: 30) })
+      }
+      #expect(await until { gone.engine == nil })
+      try fixture.origin.start()
+      #expect(await fixture.origin.waitForHits("/letters", 1))
+      await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
+    }
+  }
+
+  @Test func `an engine that is shut down sees no requests, though another has the store`() async throws {
+    fixture.origin.stop()
+    try await withQueue { queue in
+      let (leaving, staying) = (try fixture.engine(on: queue), try fixture.engine(on: queue))
+      let ticket = await staying.freeze(staying.letter("/letters"))
+      #expect(leaving.frozenOperations.map(\.id) == [ticket.id])
+      await blocking { leaving.shutDownAndWait(deadline: .zero) }
+      #expect(leaving.frozenOperations.isEmpty && !leaving.cancelFrozen(id: ticket.id))
+      #expect(staying.cancelFrozen(id: ticket.id))
+      #expect(await until { staying.deadLetters.count == 1 })
+      #expect(leaving.deadLetters.isEmpty)
+      #expect(throws: NetworkError.self) { try leaving.revive(id: ticket.id) }
+      await blocking { staying.shutDownAndWait(deadline: .seconds(5)) }
+    }
+  }
+
+  @Test func `a request keeps that queue busy which sends it`() async throws {
+    try await withQueue { first in
+      try await withQueue { second in
+        try await fixture.live { engine in
+          let freezer = try #require(engine.freezing?.freezer)
+          freezer.dispatch { sender in
+            for queue in [first, second, second] { sender.retain(queue.driver, for: FrozenID(99)) }
+            sender.didNotLaunch(FrozenID(99))
+          }
+          for queue in [first, second] { #expect(await queue.drain(deadline: .seconds(30))) }
+        }
+      }
+    }
+  }
+
   @Test func `an engine that is shut down takes no other along`() async throws {
     fixture.origin.hold("/letters", .text("taken"))
     try await withQueue { first in

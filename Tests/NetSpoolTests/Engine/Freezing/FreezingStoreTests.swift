@@ -29,6 +29,78 @@ struct FreezingStoreTests {
     try await fixture.live { engine in #expect(engine.deadLetters.isEmpty) }
   }
 
+  @Test func `a handler that comes late hears that the request is on the disk`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.hold("/letters")
+    try await fixture.live { engine in
+      let letter = engine.letter("/letters")
+      let ticket = await engine.freeze(letter)
+      // While it waits, and when it has ended
+      let heard = Journal<FrozenTicket>()
+      for isEnded in [false, true] {
+        if isEnded {
+          fixture.origin.release("/letters")
+          #expect(await letter.end().text == "taken")
+        }
+        let isHeard = Latch()
+        letter.onFrozen {
+          heard.add($0)
+          isHeard.open()
+        }
+        await isHeard.opened()
+        let again = try await engine.frozenTicket(for: letter)
+        #expect(again == ticket)
+      }
+      #expect(heard.entries == [ticket, ticket])
+      let outcome = try await heard.entries[1].outcome.get()
+      #expect(outcome.status == 200)
+    }
+  }
+
+  @Test func `a lane that a letter halts goes on when that has been swept away`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .status(500))
+    let store = try fixture.open {
+      ($0.store.keptRowsMax, $0.store.sweepPeriod) = (0, 20_000)
+      ($0.policy.attemptsMax, $0.policy.haltsLaneOnPoison) = (1, true)
+    }
+    defer { store.leave() }
+    try await fixture.live { engine in
+      let ending = await engine.end(of: engine.letter("/letters"))
+      #expect(ending.code == .frozenPoisoned, "\(ending)")
+      fixture.origin.on("/letters", .text("taken"))
+      #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
+    }
+  }
+
+  @Test func `a second death is told of while the first is heard`() async throws {
+    let fixture = try FreezingFixture()
+    fixture.origin.on("/letters", .status(422))
+    try await fixture.live { engine in
+      let (deaths, hears, isTwice) = (Counter(), Latch(), Latch())
+      try engine.onThawed { outcome in
+        guard deaths.add() == 1 else { return isTwice.open() }
+        // Given a handler that has it sent again and goes on
+        do { try engine.revive(id: outcome.id) } catch { Issue.record(error) }
+        let isDead = (0..<3_000).contains { _ in
+          if fixture.origin.hits("/letters") == 3, !engine.deadLetters.isEmpty { return true }
+          usleep(10_000)
+          return false
+        }
+        #expect(isDead)
+        hears.open()
+      }
+      let letter = engine.letter("/letters")
+      _ = await engine.freeze(letter)
+      #expect(await letter.end().code == .frozenRejected)
+      let id = try #require(engine.deadLetters.first?.id)
+      try engine.revive(id: id)
+      await hears.opened()
+      await isTwice.opened()
+    }
+    #expect(fixture.origin.hits("/letters") == 3)
+  }
+
   @Test func `a store that closes lets go of engines that ask at the last moment`() async throws {
     let fixture = try FreezingFixture()
     let (turn, gate) = (try Gate(), try Gate())

@@ -142,7 +142,7 @@ struct FreezingTests {
     try await withQueue { queue in
       let engine = try NetworkEngine(to: fixture.origin, on: queue)
       try engine.useFreezing(fixture.configuration) {
-        FrozenMoment(wall: WallClock.microseconds + shift.value, monotonic: BootClock.now, boot: 1)
+        ClockMoment(wall: WallClock.microseconds + shift.value, monotonic: BootClock.now, boot: 1)
       }
       let shifts = Variable<[Microseconds]>([-600 * .second, 3 * .day, -30 * .day])
       let operation = engine.letter("/letters").onAttempt { _, _ in shift.value = shifts.value.popLast() ?? 0

@@ -176,14 +176,6 @@ struct FreezingThreadsTests {
 }
 
 extension FreezingFixture {
-  /// Opens the store before its first engine, which would have said how.
-  fileprivate func open(_ change: (inout Freezer.Settings) -> Void) throws -> Freezer {
-    var settings = Freezer.Settings(store: FrozenStoreSettings(directory: folder.path + "/frozen"))
-    settings.policy.backoffBase = 0
-    change(&settings)
-    return try Freezer.shared(settings)
-  }
-
   /// The next engine finds so many that wait, once the last one has left the store.
   fileprivate func expectKept(_ count: Int) async throws {
     try await live { engine in

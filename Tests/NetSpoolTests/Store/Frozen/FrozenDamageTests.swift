@@ -45,7 +45,7 @@ struct FrozenDamageTests {
 
   /// As where the row lay on a page that is gone: only its number is known.
   @Test func `a dead letter of which no byte is left is still read`() throws {
-    let letter = FrozenEnding(endedWall: 5, isDamaged: true, payload: [])
+    let letter = FrozenEnding(endedAt: ClockMoment(wall: 5, monotonic: 0), isDamaged: true, payload: [])
     let bytes = letter.encode(7)
     let read = FrozenEnding(7, decoding: bytes.rawBytes)
     #expect(read == letter)

@@ -72,6 +72,6 @@ extension FrozenRow {
 
 extension FrozenEnding {
   static func sample(_ text: String, at wall: Int64 = WallClock.microseconds) -> FrozenEnding {
-    FrozenEnding(endedWall: wall, payload: Array(text.utf8))
+    FrozenEnding(endedAt: ClockMoment(wall: wall, monotonic: 0), payload: Array(text.utf8))
   }
 }

@@ -73,7 +73,7 @@ struct FrozenStoreTests {
   @Test func `many at once share commits`() throws {
     let store = try directory.openFrozen()
     let before = store.statistics
-    var journal = FrozenJournal(store)
+    var journal = FrozenJournal(store) { .now }
     for number in 0..<2_000 {
       let row = FrozenRow.sample("\(number)", lane: "\(number % 7)")
       journal.append(.accept(row, body: [1]), .caller { _, _ in })
@@ -87,9 +87,9 @@ struct FrozenStoreTests {
 
   @Test func `that an outcome was taken waits for another change to share a commit with`() throws {
     let store = try directory.openFrozen()
-    var journal = FrozenJournal(store)
+    var journal = FrozenJournal(store) { .now }
     // Given a store that has been swept, which is the first thing a journal does
-    #expect(journal.write().isEmpty && !journal.isWaiting)
+    #expect(journal.write().count == 1 && !journal.isWaiting)
     let (began, before) = (MonotonicClock.now, store.statistics)
     #expect(journal.due > began + .second)
     journal.append(.acknowledge(1))
@@ -172,7 +172,7 @@ struct FrozenStoreTests {
     #expect(accepted.count > 50)
     // When all come to their ends, with outcomes as large as they may be
     let outcome = FrozenEnding(
-      endedWall: WallClock.microseconds, payload: [UInt8](repeating: 1, count: 80_000))
+      endedAt: .now, payload: [UInt8](repeating: 1, count: 80_000))
     for (place, number) in accepted.enumerated() {
       #expect(store.write([.attempt(number, payload: [1])])[0].failure == nil)
       let change: FrozenChange =
@@ -216,13 +216,47 @@ struct FrozenStoreTests {
       try store.write(.finish(done, .sample("x", at: now - age * .day)))
       try store.write(.deadLetter(dead, .sample("x", at: now - age * .day), keepsBody: true))
     }
-    try store.write(.sweep(nowWall: now))
+    try store.write(.sweep(ClockMoment(wall: now, monotonic: 0)))
     // The five oldest by number are too many, and those of the rest that are older than a week too old
-    #expect(try store.endings(.outcomes).map { (now - $0.ending.endedWall) / .day } == [5, 6, 7])
+    #expect(try store.endings(.outcomes).map { (now - $0.ending.endedAt.wall) / .day } == [5, 6, 7])
     #expect(try store.endings(.deadLetters).count == 3)
     #expect(store.statistics.dropped == 14)
     let seen = try FrozenTablesSeen(store)
     #expect(seen.remains == seen.dead)
+  }
+
+  /// Once by the clock of the machine, as long as it runs.
+  @Test(arguments: [(boot: UInt64(7), isKept: true), (8, false)])
+  func `a wall clock that is set throws nothing away`(boot: UInt64, isKept: Bool) throws {
+    let store = try directory.openFrozen()
+    let then = ClockMoment(wall: 5 * .second, monotonic: 90 * .second, boot: 7 << 16 | 7)
+    let (done, dead) = (try store.accept("done"), try store.accept("dead"))
+    try store.write(.finish(done, FrozenEnding(endedAt: then, payload: [1])))
+    try store.write(.deadLetter(dead, FrozenEnding(endedAt: then, payload: [2]), keepsBody: true))
+    let now = ClockMoment(wall: WallClock.microseconds, monotonic: 150 * .second, boot: 7 << 16 | boot)
+    try store.write(.sweep(now))
+    #expect(try store.endings(.outcomes).map(\.number) == (isKept ? [done] : []))
+    #expect(try store.endings(.deadLetters).map(\.number) == (isKept ? [dead] : []))
+    // And a week of it is a week
+    try store.write(.sweep(ClockMoment(wall: 0, monotonic: 8 * .day, boot: now.boot)))
+    #expect(try store.endings(.outcomes).isEmpty)
+  }
+
+  @Test func `what a later release wrote is not too old`() throws {
+    var store = try directory.openFrozen()
+    let done = try store.accept("done")
+    try store.write(.finish(done, .sample("x")))
+    store.close()
+    var bytes = FrozenEnding.sample("x", at: 5).encode(done)
+    bytes[8] = FrozenEnding.version + 1
+    bytes.seal(seed: ~done)
+    try directory.writeFrozen { transaction throws(StoreError) in
+      let outbox = try transaction.database("outbox")
+      try transaction.put(bytes.rawBytes, at: RecordKey(ordered: done), in: outbox)
+    }
+    store = try directory.openFrozen()
+    try store.write(.sweep(.now))
+    #expect(store.statistics.dropped == 0)
   }
 
   @Test func `all that is too much goes when a store is opened, however much it is`() throws {
@@ -231,7 +265,7 @@ struct FrozenStoreTests {
     store.write((0..<count).map { _ in .accept(.sample("dead"), body: []) })
     let now = WallClock.microseconds
     store.write(try store.numbers.map { .deadLetter($0, .sample("x", at: now), keepsBody: true) })
-    var journal = FrozenJournal(store)
+    var journal = FrozenJournal(store) { .now }
     // As often as it is due at once: the next one would be in an hour
     for _ in 0..<10 where journal.due <= MonotonicClock.now { _ = journal.write() }
     #expect(try store.endings(.deadLetters).count == 5)
