@@ -125,6 +125,8 @@ struct FrozenSettings: Sendable {
 final class FrozenHold {
   let directory: String
   let engine: NetworkEngine
+  /// Requests whose bytes were not what was written, when it was opened: dead letters now.
+  private(set) var damaged: [UInt64] = []
 
   /// True if there is a store, found without opening it: looking must not make one. One that may not be looked at counts:
   /// opening it says why.
@@ -146,6 +148,7 @@ final class FrozenHold {
     configuration.timeouts.headers = min(timeout, configuration.timeouts.headers)
     configuration.timeouts.connect = min(timeout, configuration.timeouts.connect)
     engine = try NetworkEngine(configuration: configuration)
+    let begun = WallTime.now
     do throws(StoreFailure) { try open(settings) } catch {
       engine.configuration.queue.close()
       throw error
@@ -154,6 +157,12 @@ final class FrozenHold {
       console?.message(
         "netspool: the frozen store in \(directory) was damaged (\(why)): it is kept as "
           + "\(directory)/\(file), and the requests that are whole in it go on in a new one")
+    }
+    damaged = engine.deadLetters.filter { $0.error.code == .storeCorrupt && $0.diedAt >= begun }.map(\.id)
+    if !damaged.isEmpty {
+      console?.message(
+        "netspool: \(FrozenText.list(damaged.map { "#\($0)" })) in the frozen store in \(directory) "
+          + "\(damaged.count == 1 ? "was" : "were") damaged, and cannot be sent: see 'frozen list --dead'")
     }
   }
 

@@ -73,7 +73,7 @@ struct ThawRun {
     for text in plan.notes { console.message("netspool: \(text)") }
     hold.noteOthers(console)
     gate.open(plan.ready.map(\.id))
-    return try send(plan, hold.engine, until: deadline)
+    return try send(plan, hold, until: deadline)
   }
 
   private func nothing() -> JobStatus {
@@ -85,9 +85,8 @@ struct ThawRun {
     return .allDone
   }
 
-  private func send(_ plan: ThawPlan, _ engine: NetworkEngine, until deadline: DispatchTime) throws
-    -> JobStatus
-  {
+  private func send(_ plan: ThawPlan, _ hold: FrozenHold, until deadline: DispatchTime) throws -> JobStatus {
+    let engine = hold.engine
     let inbox = Inbox<Event>()
     stop.onPress(drains: true) { inbox.put(.pressed) }
     let (asJSON, print) = (options.json, print)
@@ -98,7 +97,7 @@ struct ThawRun {
       inbox.put(.ended(outcome.id, isSent: (try? outcome.result.get()) != nil))
     }
     engine.thaw()
-    var tally = Tally(left: Set(plan.ready.map(\.id)), held: plan.held.count)
+    var tally = Tally(dead: hold.damaged.count, left: Set(plan.ready.map(\.id)), held: plan.held.count)
     while !tally.left.isEmpty, stop.status == nil, let event = inbox.next(until: deadline) {
       tally.note(event)
     }

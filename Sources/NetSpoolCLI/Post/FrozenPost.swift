@@ -92,7 +92,8 @@ struct FrozenPost {
     options.finish(&request)
     request.isFreezable = true
     request.tag = options.freezing.tag
-    request.idempotencyKey = options.idempotencyKey ?? IdempotencyKeys.random()
+    let given = request.headers["Idempotency-Key"].map(IdempotencyKeys.unquoted)
+    request.idempotencyKey = options.idempotencyKey ?? given ?? IdempotencyKeys.random()
     request.freezing.lane = options.freezing.lane
     request.freezing.dedupeKey = options.freezing.dedupe
     request.freezing.lifetime = options.freezing.expires.map { .seconds($0.seconds) }
@@ -206,6 +207,12 @@ extension NetworkRequest.Headers {
 
 /// Keys for requests whose author gave none.
 enum IdempotencyKeys {
+  /// The key of a field that was given as such.
+  static func unquoted(_ field: String) -> String {
+    field.utf8.count > 1 && field.hasPrefix("\"") && field.hasSuffix("\"")
+      ? String(field.dropFirst().dropLast()) : field
+  }
+
   /// A random UUID (RFC 9562 section 5.4).
   static func random() -> String {
     var bytes = (0..<16).map { _ in UInt8.random(in: 0...255) }

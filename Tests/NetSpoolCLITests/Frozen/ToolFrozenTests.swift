@@ -223,6 +223,18 @@ import Testing
     #expect(bench.origin.requestCount == 1)
   }
 
+  @Test func `a request whose bytes are damaged is named and counts as dead`() throws {
+    for path in ["/w1", "/w2", "/w3"] { try bench.leave(path) }
+    let path = "\(directory)/data.mdb"
+    var bytes = try TestFiles.read(path)
+    for place in bytes.indices where bytes[place...].starts(with: "/w2".utf8) { bytes[place + 1] ^= 1 }
+    try TestFiles.write(bytes, to: path)
+    let end = try bench.frozen("thaw").expect(status: 1)
+    #expect(end.errors.contains("netspool: #2 in the frozen store in \(directory) was damaged"))
+    #expect(end.errors.hasSuffix("netspool: 2 sent, 1 dead, see 'frozen list --dead'\n"))
+    #expect(bench.origin.requests.map(\.path) == ["/w1", "/w3"])
+  }
+
   @Test func `doctor shows the store`() throws {
     let before = try Tool.run(["doctor"] + bench.store)
     #expect(before.output.contains("frozen\n  directory  \(directory)\n  state      not there yet\n"))

@@ -30,6 +30,13 @@ import Testing
     #expect(try bench.waiting().isEmpty)
   }
 
+  @Test(arguments: ["mine", "\"mine\""]) func `a key that stands in a field is the key`(field: String) throws
+  {
+    let end = try Tool.run(bench.post("/", ["-H", "Idempotency-Key: \(field)"])).expect(status: 0)
+    #expect(end.output == "frozen #1, idempotency key mine\ntaken\n")
+    #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"mine\""])
+  }
+
   @Test func `the ticket is one object when told so`() throws {
     let output = bench["answer"]
     let end = try Tool.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
