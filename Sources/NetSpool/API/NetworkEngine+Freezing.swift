@@ -64,8 +64,7 @@ extension NetworkEngine {
   /// Forgets a dead letter, and lets its lane go on if it was halted.
   public func discardDeadLetter(id: UInt64) { openFreezing?.discard(FrozenID(id), for: self) }
 
-  /// Another engine may have the store still.
-  private var openFreezing: EngineFreezing? { isClosed ? nil : freezing }
+  private var openFreezing: EngineFreezing? { freezing?.hasEnded == false ? freezing : nil }
 
   /// With a clock of its own, for tests of what takes days.
   func useFreezing(

@@ -180,8 +180,6 @@ extension Scheduler {
       }
       if playback == nil {
         guard transfer.hasWholeBeginning else { return false }
-        // What a stream is given at once it may be behind with.
-        if operation.hasStreams, transfer.bodyBytes > SinkFanout.backlogBytesMax { return false }
         if !operation.hasStreams, transfer.bodyUse != nil, !transfer.collectFromNow() { return false }
         if operation.hasStreams {
           sinks.addSinks(of: operation, to: leader)
@@ -198,6 +196,10 @@ extension Scheduler {
     }
     switch leader.currentWait?.reason {
     case .validation?, .claim?: context.limitStreams(of: operation, leader)
+    case .credentials?, .addresses?, .authorities?:
+      if let total = operation.timeLimits(operation.sent).total {
+        context.limit(operation, to: total.microseconds)
+      }
     default: break
     }
     if let early = leader.loop.cacheUse?.early { cacheSide.provide(operation, early) }
@@ -256,6 +258,7 @@ extension Scheduler {
       return .withdraw(failure)
     }
     if let wait = connectivity.routeWait(operation) { return .wait(wait) }
+    if names.isFailureOld(of: operation) { return .resolve(atFront: true) }
     if let list = seats.roomList(operation) {
       return .wait(Wait(.room, in: list, then: .route(atFront: true)))
     }

@@ -328,7 +328,9 @@ extension Scheduler {
   /// Ends an operation, and tells its user. What it holds here, it gives back by `move(_:to:)`.
   func conclude(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
     loop.assertOnLoop()
-    if case .failure(let failure) = outcome {
+    if case .failure(var failure) = outcome {
+      let mayHaveActed = operation.loop.history?.mayHaveActed == true
+      if failure.isRetrySafe, mayHaveActed { failure.sendState = .maybeProcessed }
       operation.end(with: .failure(failure.about(operation.whereItIs)), on: self)
     } else {
       operation.end(with: outcome, on: self)
@@ -344,9 +346,8 @@ extension Scheduler {
   ) {
     if let onConclusion = duties.onConclusion {
       driver.decrement()
-      let result = attempted(operation, outcome.result)
-      operation.endTrace(result)
-      return onConclusion(result)
+      operation.endTrace(outcome.result)
+      return onConclusion(outcome.result)
     }
     if duties.isStateHeard { context.tell(operation, .state(outcome.finalState)) }
     let weight = outcome.weight

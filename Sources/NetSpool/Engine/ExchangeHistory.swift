@@ -44,6 +44,8 @@ final class ExchangeHistory {
   var waitingSince: Microseconds = 0
   /// When the first exchange began; 0: it has not.
   var firstStart: Microseconds = 0
+  /// The origin may have acted upon an exchange before the next, whatever becomes of that.
+  var mayHaveActed = false
   /// The next exchange follows one that died with its connection: the other idle ones are likely dead too.
   var needsFreshConnection = false
   /// Its answer is too long to come on a connection that others use (`ReadAhead`).
@@ -104,6 +106,18 @@ final class ExchangeHistory {
 }
 
 extension NetworkOperation {
+  /// Loop thread: what is sent has an idempotency key, which stays behind where a redirect leads to another origin.
+  var isKeyed: Bool { sent.idempotencyKey != nil && loop.history?.target.isForeign != true }
+
+  /// Loop thread: an exchange is over, and another or something else follows that may fail.
+  func noteSent(_ transfer: Transfer, _ failure: NetworkError?) {
+    let exchange = transfer.exchange
+    if exchange.plan.method.isSafe || exchange.isUnprocessed { return }
+    if exchange.head != nil || failure.map({ $0.sendState != .notSent }) ?? false {
+      makeHistory().mayHaveActed = true
+    }
+  }
+
   /// Loop thread: where it is remembered what the next exchange needs.
   func makeHistory() -> ExchangeHistory {
     if let history = loop.history { return history }

@@ -20,7 +20,7 @@ struct Repetition {
     guard let origin = operation.loop.origin else { return nil }
     let attempt = FailedAttempt(
       cause: cause, number: attempts, method: history?.target.method ?? request.method,
-      isKeyed: request.idempotencyKey != nil,
+      isKeyed: operation.isKeyed,
       isReplayable: (!transfer.exchange.hasStreamed || operation.partToGoOnWith != nil)
         && request.prepared.canReplay,
       sendState: failure?.sendState ?? .answered, wasReused: transfer.metrics().connectionReused,

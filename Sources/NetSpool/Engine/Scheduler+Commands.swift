@@ -12,7 +12,7 @@ extension Scheduler {
   func withdraw(_ operation: NetworkOperation, _ failure: NetworkError) {
     loop.assertOnLoop()
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
-    let failure = operation.isAttempt ? operation.loop.transfer?.sent(failure) ?? failure : failure
+    let failure = operation.leader.loop.transfer?.sent(failure) ?? failure
     switch operation.loop.phase {
     case .frozen(let freezer): freezer.dispatch { $0.withdraw(operation) }
     case .ready: conclude(operation, failure)

@@ -127,6 +127,7 @@ extension Scheduler {
     if operation.loop.extras?.fanout != nil {
       operation.makeHistory().spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     }
+    if operation.loop.extras != nil { operation.noteSent(transfer, failure) }
     operation.loop.transfer = nil
     let standIn = operation.loop.cacheUse?.standIn
     // The body of what has failed is nobody's progress.
@@ -230,9 +231,7 @@ extension Scheduler {
 
   /// Has the operations that share the answer and have got nothing of it ask for themselves: another's stream takes no more.
   private func letFollowersGo(_ leader: NetworkOperation) {
-    guard leader.loop.waitersLeft > 0, leader.loop.transfer?.exchange.fanout?.waitsForOwner == true else {
-      return
-    }
+    guard leader.loop.waitersLeft > 0, leader.loop.transfer?.waitsForOwner == true else { return }
     coalescer.leave(leader)
     let leaving = leader.loop.waiters.filter { $0.leader === leader && !$0.loop.hasSinks }
     for waiter in leaving { setApart(waiter) }
@@ -265,7 +264,13 @@ extension Scheduler {
     if case .ask = next {
       history.authentication.refusal = Ending(of: operation, transfer, transfer.metrics()).answer
     }
-    if case .redirect = next { cacheSide.bridge.storeRedirect(operation, transfer) }
+    switch next {
+    case .redirect:
+      operation.noteSent(transfer, nil)
+      cacheSide.bridge.storeRedirect(operation, transfer)
+    case .retry: operation.noteSent(transfer, failure)
+    default: break
+    }
     let part = transfer.exchange.hasStreamed ? operation.partToGoOnWith : nil
     if case .retry = next { tellOfAttempt(operation, transfer, failure) }
     operation.loop.transfer = nil

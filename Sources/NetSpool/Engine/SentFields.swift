@@ -77,7 +77,8 @@ enum HeaderLines {
     var own = own
     if !expects { own.remove("Expect") }
     lines += try each(own)
-    if decodes, !defaults.contains("Accept-Encoding") { lines.append(acceptEncoding) }
+    let asks = defaults.contains("Accept-Encoding") || own.contains("Accept-Encoding")
+    if decodes, !asks { lines.append(acceptEncoding) }
     if hasBody, !own.contains("Content-Type"), !defaults.contains("Content-Type") {
       lines.append(omission("Content-Type"))  // libcurl takes every POST for a form
     }

@@ -131,9 +131,11 @@ enum OriginEvidence: Hashable, Sendable, CaseIterable {
   }
 
   /// A look that brought about no connection. It shows no certificate, which belongs to the requests: an origin that
-  /// refuses the handshake for want of one is there, and whether it takes ours only an attempt can tell.
+  /// refuses the handshake for want of one is there, and whether it takes ours only an attempt can tell. So it is where a
+  /// rule of its engine forbids to go there.
   init?(lookFailure failure: NetworkError) {
-    if failure.code == .tlsRejected, failure.cause == .clientCertificate || failure.cause == .protocol {
+    let isRefused = failure.cause == .clientCertificate || failure.cause == .protocol
+    if failure.code == .egressDenied || failure.code == .tlsRejected && isRefused {
       self = .connected
     } else {
       self.init(status: nil, failure: failure)

@@ -144,6 +144,8 @@ final class Countdown: Sendable {
 final class Once: Sendable {
   private let isPassed = Atomic(false)
 
+  var isPast: Bool { isPassed.load(ordering: .acquiring) }
+
   /// True for the first caller alone.
   func first() -> Bool { !isPassed.exchange(true, ordering: .acquiringAndReleasing) }
 }

@@ -124,6 +124,8 @@ struct Exchange {
   var tells = false
   /// See `Deadlines.Progress`.
   var isLive = false
+  /// The number of those that joined it first, each of which has an end of its own where it wants one.
+  var waitersLimited = 0
   /// When a head came that decides without its body; 0: none has.
   var leftAt: Microseconds = 0
 
@@ -298,7 +300,7 @@ struct Deadlines: Sendable {
       restartStall(progress, now)
       return nil
     }
-    if let total = timeouts.total, now - startedAt - pausedFor >= total.microseconds { return .total }
+    if isOver(timeouts.total, now) || isOver(timeouts.attempt, now) { return .total }
     if progress.waitsForReader {
       restartStall(progress, now)
       return nil
@@ -311,6 +313,10 @@ struct Deadlines: Sendable {
       restartStall(progress, now)
     }
     return progress.hasHead ? checkStall(progress, now) : checkHead(progress, now)
+  }
+
+  private func isOver(_ limit: Duration?, _ now: Microseconds) -> Bool {
+    limit.map { now - startedAt - pausedFor >= $0.microseconds } ?? false
   }
 
   /// While the request's body is still going out, the origin owes no head yet: only a stall counts.

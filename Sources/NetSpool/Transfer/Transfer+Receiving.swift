@@ -57,7 +57,7 @@ extension Transfer {
       throw NetworkError(
         .bodyTooLarge, reason: "\(expected) bytes announced, \(limit) allowed", sendState: .answered)
     }
-    if use != .discard, exchange.plan.decodes, parser.framing.hasContentEncoding {
+    if use != .discard, exchange.plan.decodes, head.status != 206, parser.framing.hasContentEncoding {
       exchange.decoder = try ContentDecoder.make(for: head.headers, limits: limits.decoding)
     }
     exchange.bytesExpected = exchange.decoder == nil ? parser.framing.contentLength : nil

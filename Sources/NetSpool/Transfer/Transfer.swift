@@ -277,6 +277,8 @@ final class Transfer {
 
   var isPausedByUser: Bool { exchange.pauses.contains(.user) }
   var isPausedByReader: Bool { exchange.pauses.contains(.reader) }
+  /// The same, but not by its spool, which gives up by itself.
+  var waitsForOwner: Bool { isPausedByReader && exchange.fanout?.waitsForOwner != false }
 
   func pause(_ reason: Exchange.Pauses) {
     exchange.pauses.insert(reason)

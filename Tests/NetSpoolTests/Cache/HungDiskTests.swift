@@ -53,6 +53,7 @@ struct HungDiskTests {
         if case .following = late.loop.phase { true } else { false }
       }
       #expect(isReading)
+      #expect(await leader.onLoop(when: { true }) { leader.loop.transfer?.waitsForOwner != true })
       disk.goOn()
       #expect(await late.end().response?.body.count == count)
       #expect(await leader.end().response?.status == 200)

@@ -23,6 +23,20 @@ import Testing
     }
   }
 
+  @Test func `a name that is not found is looked up again when a long wait is over`() async throws {
+    try await withQueue({ $0.isSuspended = true }) { queue in
+      let (origin, isThere) = (try ScriptedOrigin(answering: .text("ok")), Flag())
+      queue.driver.eachLoop { $0.names.resolver = NameResolver { _ in isThere.isSet ? ["127.0.0.1"] : nil } }
+      let engine = try NetworkEngine(on: queue)
+      let operation = engine.start(engine.operation(url: origin.url("/", host: "late.test")))
+      _ = await operation.onLoop(after: .milliseconds(1_200)) {}
+      #expect(operation.state == .queued)
+      isThere.set()
+      queue.isSuspended = false
+      #expect(await operation.end().text == "ok")
+    }
+  }
+
   /// Others have asked for one of the names as well, behind more names than they may have looked up at once. Five of them fill
   /// all that several may have, after two seconds; the rest is for who has none.
   @Test(arguments: [(1, 20, 4), (5, 30, 24)])

@@ -43,6 +43,67 @@ struct RetryTests {
     }
   }
 
+  enum Way: CaseIterable { case cancel, shutDown, redirect, repetition }
+
+  /// Whatever became of the exchange that was the last.
+  @Test(arguments: Way.allCases)
+  func `a POST that the origin may have acted upon is not safe to send again`(_ way: Way) async throws {
+    let closed = try ScriptedOrigin()
+    closed.stop()
+    try await withEngine { engine, origin in
+      let operation = engine.operation(path: "/a", method: .post)
+      switch way {
+      case .cancel, .shutDown:
+        origin.hold("/a")
+        engine.enqueue(operation)
+        #expect(await origin.waitForHits("/a", 1))
+        if way == .cancel { operation.cancel() } else { await engine.shutDown(deadline: .zero) }
+      case .redirect:
+        origin.on("/a", .status(303).header("Location", closed.url("/b")))
+        engine.enqueue(operation)
+      case .repetition:
+        operation.configure { ($0.idempotencyKey, $0.retry) = ("k", .attempts(2, pause: .seconds(1))) }
+        origin.on("/a", .hangUp)
+        operation.onAttempt { _, _ in origin.stop() }
+        engine.enqueue(operation)
+      }
+      let error = try #require(await operation.end().error)
+      let codes: [Way: NetworkError.Code] = [
+        .cancel: .cancelled, .shutDown: .engineClosed, .redirect: .connectFailed,
+      ]
+      // On a busy machine the repetition comes before the origin has gone.
+      #expect(error.code == codes[way] ?? error.code && !error.isRetrySafe, "\(error)")
+    }
+  }
+
+  @Test func `a key that stays behind at a redirect makes nothing repeatable`() async throws {
+    let other = try ScriptedOrigin(answering: .status(503))
+    try await withEngine({ $0.retry = .attempts(2, pause: .milliseconds(1)) }) { engine, origin in
+      origin.on("/a", .status(307).header("Location", other.url("/b")))
+      let operation = engine.operation(path: "/a", method: .post).configure { $0.idempotencyKey = "k" }
+      #expect(await engine.end(of: operation).code == .status)
+      #expect(other.requests.map { $0.header("Idempotency-Key") } == [nil])
+    }
+  }
+
+  @Test func `an equal request does not wait for the repetition of another`() async throws {
+    try await withEngine({ $0.retry = .standard }) {
+      $0.sizing = .fixed(6)
+    } _: { engine, origin in
+      // No test waits for so long
+      origin.enqueue(.status(503).header("Retry-After", "3000"), for: "/a")
+      origin.on("/a", .text("ok"))
+      let isPutOff = Latch()
+      let first = engine.operation(path: "/a").onAttempt { _, _ in isPutOff.open() }
+      first.timeouts.total = nil
+      engine.enqueue(first)
+      await isPutOff.opened()
+      await engine.settle()
+      #expect(await engine.get("/a").end().text == "ok")
+      first.cancel()
+    }
+  }
+
   @Test(arguments: [true, false])
   func `a 429 takes nothing of the budget of repetitions where the width is found`(_ isFound: Bool)
     async throws

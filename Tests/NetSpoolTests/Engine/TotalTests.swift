@@ -57,6 +57,34 @@ import Testing
     }
   }
 
+  @Test func `an equal request that comes late has all of its time`() async throws {
+    try await withEngine({ $0.timeouts.total = Self.limit }) { engine, origin in
+      origin.on("/a", .noAnswer)
+      let first = engine.start("/a")
+      #expect(await origin.waitForHits("/a", 1))
+      _ = await first.onLoop(after: Self.limit / 2) {}
+      let start = ContinuousClock.now
+      let second = await engine.get("/a").end()
+      #expect(second.code == .timedOut && second.reason == "total", "\(second)")
+      #expect(ContinuousClock.now - start >= Self.limit - .milliseconds(60))
+      #expect(await first.end().code == .timedOut && origin.hits("/a") == 1)
+    }
+  }
+
+  @Test func `an equal request that comes takes no limit of an attempt away`() async throws {
+    try await withEngine({ ($0.timeouts.attempt, $0.retry) = (Self.limit, .attempts(2)) }) { engine, origin in
+      origin.enqueue(.noAnswer, for: "/a")
+      origin.on("/a", .text("ok"))
+      let first = engine.start("/a")
+      #expect(await origin.waitForHits("/a", 1))
+      let second = engine.start("/a")
+      for operation in [first, second] {
+        let answer = await operation.end().response
+        #expect(answer?.text == "ok" && answer?.metrics.attempts == 2)
+      }
+    }
+  }
+
   @Test func `a repetition that would come after the total is not waited for`() async throws {
     try await withEngine({
       $0.timeouts.total = .seconds(100)

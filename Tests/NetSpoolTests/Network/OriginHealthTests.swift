@@ -122,6 +122,11 @@ import Testing
     cause: NetworkError.Cause, evidence: OriginEvidence
   ) { #expect(OriginEvidence(lookFailure: NetworkError(.tlsRejected, cause: cause)) == evidence) }
 
+  /// Others may ask it, and an attempt tells whether we may.
+  @Test func `an origin that a rule forbids is there`() {
+    #expect(OriginEvidence(lookFailure: NetworkError(.egressDenied)) == .connected)
+  }
+
   @Test(arguments: [
     (200, OriginEvidence.answered), (404, .answered), (500, .answered), (501, .answered), (502, .unavailable),
     (503, .unavailable), (504, .unavailable), (505, .answered), (429, .answered),

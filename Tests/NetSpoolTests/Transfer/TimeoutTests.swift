@@ -59,6 +59,15 @@ import Testing
     }
   }
 
+  @Test func `an upload whose source has nothing to give`() async throws {
+    try await withLimits({ $0.headers = Self.limit }) { engine, origin in
+      origin.on("/a", .text("too late"))
+      let operation = engine.operation(path: "/a", method: .post)
+      operation.setUploadStream(ScriptedUpload([.bytes([1])] + Array(repeating: .pause, count: 10_000)))
+      await expectTimeout("headers", operation, engine, isPhase: true)
+    }
+  }
+
   @Test func `a body that stops`() async throws {
     try await withLimits({ $0.stall = Self.limit }) { engine, origin in
       origin.on("/a", .pattern(10_000).stallAfter(5_000))

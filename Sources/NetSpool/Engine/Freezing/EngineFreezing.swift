@@ -35,6 +35,9 @@ final class EngineFreezing: Sendable {
   /// The engine has no use for the store any more. Idempotent.
   func end() { if isEnded.first() { freezer.leave() } }
 
+  /// Others may have the store still.
+  var hasEnded: Bool { isEnded.isPast }
+
   var hasHandlers: Bool { handlers.withLock { !$0.isEmpty } }
 
   func add(_ tag: String?, _ body: @escaping ThawHandler) { handlers.withLock { $0.append((tag, body)) } }

@@ -87,10 +87,10 @@ final class Freezer: Sendable {
     }
   }
 
-  /// An engine leaves. With the last one the store closes, once nothing of it is on its way.
+  /// An engine leaves, or is gone. With the last one the store closes, once nothing of it is on its way.
   func leave() {
-    let isLast = directory.freezer.withLock { _ in users.subtract(1, ordering: .relaxed).newValue == 0 }
-    if isLast { dispatch { _ in } }
+    directory.freezer.withLock { _ in _ = users.subtract(1, ordering: .relaxed) }
+    dispatch { $0.noteEngines() }
   }
 
   // MARK: The thread

@@ -33,13 +33,17 @@ extension FrozenSender {
 
   func didPostpone(_ id: FrozenID, _ record: FrozenRecord) {
     release(id)
-    let engine = attempts.removeValue(forKey: id)?.engine
+    let attempt = attempts.removeValue(forKey: id)
     let failure = lastFailures.removeValue(forKey: id)
     let answer = failure == nil ? waiting[id]?.answer : nil
+    // What was only about to be sent, or was given back, is no attempt of which another follows.
+    let isPutOff = attempt?.operation == nil || failure?.code.traits.contains(.isPutOff) == true
     for operation in waiting[id]?.operations ?? [] {
-      operation.perform { $0.didAttempt(operation, record, failure, answer) }
+      operation.perform { $0.didAttempt(operation, isPutOff ? nil : record, failure, answer) }
     }
-    guard let failure, failure.sendState == .notSent, let engine, !engine.isClosed else { return }
+    guard let failure, failure.sendState == .notSent, let engine = attempt?.engine, !engine.isClosed else {
+      return
+    }
     didNotGetThrough(id, engine, record.request.url, failure)
   }
 

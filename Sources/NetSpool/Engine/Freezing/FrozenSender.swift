@@ -60,7 +60,7 @@ final class FrozenSender {
   /// The engines' queues, and how many requests each was told of.
   private var queues: [ObjectIdentifier: (driver: QueueDriver, counted: Int)] = [:]
 
-  /// A request that was revived may have two, one after the other.
+  /// A request that was revived may have several, one after the other.
   struct Ending: Hashable {
     let id: FrozenID
     /// Nil: it has an outcome.
@@ -86,8 +86,8 @@ final class FrozenSender {
   func endTurn() -> [() -> Void] {
     spool.pump()
     spool.write()
-    spool.pump()
     let left = finishLeaving()
+    spool.pump()
     releaseOfTurn()
     tellCounts()
     if isStill { tellStill() }
@@ -146,7 +146,7 @@ final class FrozenSender {
 
   /// Forgets engines that are gone, and the queues that no engine has any more. Others may know another way for what waited for
   /// those.
-  private func noteEngines() {
+  func noteEngines() {
     engines.removeAll { $0.engine == nil }
     let gone = known
     known = Set(engines.compactMap { $0.engine?.id })

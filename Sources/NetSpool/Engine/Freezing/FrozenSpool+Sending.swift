@@ -23,6 +23,9 @@ extension FrozenSpool {
       }
       travelling[id] = Travelling(record: record)
       advance(id, .launched(epoch: store.epoch))
+    } catch  where error.code != .storeCorrupt {
+      // It could not be looked at, as where too many read there.
+      scheduler.wait(id, until: now.monotonic + 5 * .second)
     } catch {
       lose(id, error)
     }

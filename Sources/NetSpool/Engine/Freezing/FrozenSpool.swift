@@ -68,7 +68,7 @@ final class FrozenSpool {
   func contains(_ id: FrozenID) -> Bool { scheduler.contains(id) }
 
   /// Something is being written or sent.
-  var isMoving: Bool { !travelling.isEmpty || awaited > 0 }
+  var isMoving: Bool { failure == nil && !travelling.isEmpty || awaited > 0 }
 
   /// No caller wants it any more, and that is about to be decided, or being written.
   func isBeingCancelled(_ id: FrozenID) -> Bool {

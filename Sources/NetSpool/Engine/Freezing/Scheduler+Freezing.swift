@@ -3,19 +3,6 @@ internal import Synchronization
 
 /// Where operations leave the queue for the store, and come back with their outcome.
 extension Scheduler {
-  // MARK: Attempts
-
-  /// Corrects the result of an attempt: a request that was redirected has been sent, whatever became of its last hop.
-  func attempted(
-    _ operation: NetworkOperation, _ result: Result<NetworkResponse, NetworkError>
-  ) -> Result<NetworkResponse, NetworkError> {
-    guard case .failure(var failure) = result, failure.sendState == .notSent,
-      operation.loop.history?.redirects?.hops ?? 0 > 0
-    else { return result }
-    failure.sendState = .maybeProcessed
-    return .failure(failure)
-  }
-
   // MARK: Operations
 
   /// From now on the request is the store's, and the operation waits for what becomes of it.
@@ -72,14 +59,14 @@ extension Scheduler {
     context.tell(operation, .frozen(ticket))
   }
 
-  /// An attempt has failed, and its request waits for the next.
+  /// Its request waits again: for the next attempt, as the record says, or without having made one.
   func didAttempt(
-    _ operation: NetworkOperation, _ record: FrozenRecord, _ failure: NetworkError?,
+    _ operation: NetworkOperation, _ record: FrozenRecord?, _ failure: NetworkError?,
     _ answer: NetworkResponse?
   ) {
     loop.assertOnLoop()
     context.set(.frozen, operation)
-    guard operation.shared.withLock({ $0.handlers.wantsAttempts }) else { return }
+    guard let record, operation.shared.withLock({ $0.handlers.wantsAttempts }) else { return }
     var error = failure ?? NetworkError(record.lastError ?? .status)
     if failure == nil, record.facts.lastStatus > 0 {
       error.underlying = .http(Int(record.facts.lastStatus))

@@ -24,7 +24,9 @@ final class Coalescer {
     if let leader = leader(for: operation, request, key) {
       // A renewal keeps none waiting that may be answered without.
       if !isAsked, leader.loop.isRefresh, !operation.loop.isRefresh { return .consult(then: .share) }
-      if mayJoin(leader) { return .join(leader, isAsked: isAsked) }
+      if mayJoin(leader) {
+        return isTooMuch(of: leader, for: operation) ? alone : .join(leader, isAsked: isAsked)
+      }
       leaders[HashedKey(key)] = operation
     }
     operation.loop.sharingKey = key
@@ -35,13 +37,23 @@ final class Coalescer {
   /// whose head is known and forbids storing, or says that no other request can be known to match, is for the operations
   /// that came before it (RFC 9111 sections 4.1 and 5.2.2.5).
   func mayJoin(_ leader: NetworkOperation) -> Bool {
-    if isOutdated(leader) || leader.loop.transfer?.isPausedByReader == true { return false }
+    if isOutdated(leader) || leader.loop.transfer?.waitsForOwner == true { return false }
+    // It waits as its own policy and origin will have it.
+    if case .delay? = leader.currentWait?.reason { return false }
     guard let transfer = leader.loop.transfer, !transfer.exchange.hasSuccessor else { return true }
     // A rule of egress may have changed its mind since the connection was made.
     if let peer = transfer.exchange.peer, !transfer.egress.allows(peer) { return false }
     guard let head = transfer.exchange.head else { return true }
     let fields = AnswerFields(head.headers)
     return VaryFields(fields) != nil && !ResponseDirectives(fields).flags.contains(.noStore)
+  }
+
+  /// Streams would be given more at once, out of memory, than they may be behind. Others may still share.
+  private func isTooMuch(of leader: NetworkOperation, for operation: NetworkOperation) -> Bool {
+    guard operation.hasStreams, let transfer = leader.loop.transfer, transfer.bodyUse?.collects == true else {
+      return false
+    }
+    return transfer.bodyBytes > SinkFanout.backlogBytesMax
   }
 
   /// Has operations that ask for the same not find it any more.

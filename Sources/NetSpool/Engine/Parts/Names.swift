@@ -187,6 +187,17 @@ final class Names {
     if name.addresses.isEmpty { name.endLookups() }
   }
 
+  /// Its name was not found, and it has waited for its turn since: it is asked for once more.
+  func isFailureOld(of operation: NetworkOperation) -> Bool {
+    guard operation.loop.extras?.nameFailure != nil, let history = operation.loop.history,
+      MonotonicClock.now - history.waitingSince > Self.failureMax
+    else { return false }
+    operation.loop.extras?.nameFailure = nil
+    return true
+  }
+
+  private static let failureMax: Microseconds = .second
+
   /// The addresses that connections for an operation lead to; nil where there is nothing to look up or to choose from.
   func name(for operation: NetworkOperation, at origin: Origin) -> OriginName? {
     let engine = operation.engine

@@ -102,15 +102,13 @@ final class Starter {
     }
     if let attempt = plan.timeouts.attempt {
       let spent = (history?.spent ?? 0) - (history?.spentBefore ?? 0)
-      let left = Duration.microseconds(max(1, attempt.microseconds - spent))
-      plan.timeouts.total = min(plan.timeouts.total ?? left, left)
+      plan.timeouts.attempt = .microseconds(max(1, attempt.microseconds - spent))
     }
     if let dialed = history?.failover.spent, dialed > 0 {
       plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
     }
-    let isKeyed = request.idempotencyKey != nil
     plan.refusesResend =
-      !(plan.method.isIdempotent || isKeyed)
+      !(plan.method.isIdempotent || operation.isKeyed)
       || !Repetition.policy(of: operation, request).repeatsOnDeadConnection
     plan.needsFreshConnection = history?.needsFreshConnection ?? false
     plan.source = try makeSource(operation, request, transfer)
@@ -145,8 +143,10 @@ final class Starter {
     let conditions = operation.loop.cacheUse?.conditions ?? Headers()
     let isBare = own.count == 0 && !isForeign && !hasBody
     let isPlain = isBare && conditions.count == 0 && credential?.isConstant ?? true && !operation.isTraced
-    plan.decodes =
-      operation.engine.decodes && (isPlain || !(own.contains("Accept-Encoding") || own.contains("Range")))
+    // Whoever would go on with a part wants plain bytes, and may get others from a server that does not ask.
+    let isForRest = request.isForRest && own.first("Accept-Encoding") == "identity"
+    let isItsOwn = own.contains("Accept-Encoding") || own.contains("Range")
+    plan.decodes = operation.engine.decodes && (isPlain || isForRest || !isItsOwn)
     if isPlain && transfer.hasDefaultHeaders { return }
     transfer.hasDefaultHeaders = isPlain
     let defaults = isForeign ? Headers() : operation.engine.headers

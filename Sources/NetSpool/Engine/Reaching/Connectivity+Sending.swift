@@ -70,19 +70,16 @@ extension Connectivity {
   /// use in sending it.
   func originWait(_ operation: NetworkOperation, _ failure: NetworkError) -> Wait? {
     let request = operation.sent
-    guard request.waitsForOrigin, failure.isOffline, operation.loop.extras?.sinkFailure == nil,
-      request.prepared.canReplay,
-      failure.isRetrySafe || request.method.isIdempotent || request.idempotencyKey != nil
+    guard request.waitsForOrigin, blamingNetwork(failure, operation).isOffline,
+      operation.loop.extras?.sinkFailure == nil, request.prepared.canReplay,
+      failure.isRetrySafe || request.method.isIdempotent || operation.isKeyed
     else { return nil }
-    let left = request.limits(of: operation.engine).queueDeadline.map { deadline in
-      deadline - .microseconds(MonotonicClock.now - operation.loop.submittedAt)
-    }
-    if let left, left <= .zero { return nil }
+    if let left = operation.queueTimeLeft, left <= .zero { return nil }
     let url = operation.loop.history?.target.url ?? request.url
     let wait = awaitSending(to: url, for: operation.engine, after: failure) { list in
       Wait(.origin, in: list, then: .route(atFront: true))
     }
-    if let left, wait != nil { context.startQueueDeadline(operation, left) }
+    if wait != nil { context.goOnWithQueueDeadline(operation) }
     return wait
   }
 
@@ -99,6 +96,7 @@ extension Connectivity {
     }
     operation.loop.extras?.nameFailure = nil
     let wait = Wait(.route, in: watch.routeWaiters, then: .route(atFront: true))
+    operation.forEachRecipient { context.goOnWithQueueDeadline($0) }
     update(watch)
     return wait
   }

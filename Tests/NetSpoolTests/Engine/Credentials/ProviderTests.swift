@@ -43,6 +43,27 @@ struct ProviderTests {
     }
   }
 
+  @Test func `lets one that shares keep to its total while it is asked`() async throws {
+    let (isAsked, gives) = (Latch(), Latch())
+    try await withEngine {
+      $0.credentials = .provider { _ in
+        isAsked.open()
+        await gives.opened()
+        return .bearer("in")
+      }
+    } _: { engine, origin in
+      origin.fallback { $0.header("Authorization") == nil ? .status(401) : .text("in") }
+      let first = engine.start("/a")
+      await isAsked.opened()
+      let second = engine.operation(path: "/a")
+      second.timeouts.total = .milliseconds(200)
+      let ending = await engine.end(of: second)
+      #expect(ending.code == .timedOut && ending.reason == "total", "\(ending)")
+      gives.open()
+      #expect(await first.end().text == "in")
+    }
+  }
+
   @Test func `sees the refusal`() async throws {
     let seen = Variable<[String]>([])
     try await withEngine {

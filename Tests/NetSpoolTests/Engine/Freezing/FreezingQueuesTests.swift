@@ -47,7 +47,8 @@ struct FreezingQueuesTests {
     let engine = try fixture.engine(on: queue)
     // Given that its turn has come, which it has at some moment behind the opening, and that it may not be sent
     #expect(await blocking { engine.flushFrozen(deadline: 30) })
-    #expect(await until { await Self.nextDue(of: engine) > BootClock.now + 3_600 * .second })
+    let freezer = try #require(engine.freezing?.freezer)
+    #expect(await until { await freezer.look { $0.waitsForNothing } })
     #expect(!queue.driver.isStarted && engine.frozenOperations.count == 1)
     queue.isSuspended = false
     #expect(await fixture.origin.waitForHits("/letters", 1))
@@ -57,24 +58,50 @@ struct FreezingQueuesTests {
     }
   }
 
-  @Test func `what waited for the way of an engine that is gone goes another`() async throws {
+  /// With a queue of its own, or with one that stays and may not be sent by.
+  @Test(arguments: [true, false])
+  func `what waited for an engine that is gone goes another way`(isQueueItsOwn: Bool) async throws {
     fixture.origin.stop()
     try await fixture.live { engine in _ = await engine.freeze(engine.letter("/letters")) }
+    var standing = fixture.configuration
+    if !isQueueItsOwn { standing.maySend = { _ in false } }
     try await withQueue { queue in
       let engine = try fixture.engine(on: queue)
-      // Given that the newest was asked, whose queue is its own
-      let gone: FrozenSender.WeakEngine
+      let freezer = try #require(engine.freezing?.freezer)
+      // Given that the newest was asked
       do {
-        let newest = try fixture.engine(on: NetworkQueue())
-        gone = FrozenSender.WeakEngine(engine: newest)
-        #expect(await until { engine.frozenOperations.first?.lastError != nil })
-        #expect(await blocking { newest.flushFrozen(deadline: 30) })
+        let newest = try NetworkEngine(to: fixture.origin, on: isQueueItsOwn ? NetworkQueue() : queue)
+        try newest.useFreezing(standing)
+        let number = newest.id
+        if isQueueItsOwn {
+          #expect(await until { await freezer.look { $0.waits(for: number) } })
+        } else {
+          #expect(await until { await freezer.look { $0.engines.count == 2 && $0.waitsForNothing } })
+        }
       }
-      #expect(await until { gone.engine == nil })
+      // When it is gone, then the other is asked as soon as its lane is open
+      let other = engine.id
+      #expect(await until { await freezer.look { $0.engines.count } == 1 })
+      #expect(await until { await freezer.look { $0.waits(for: other) } })
       try fixture.origin.start()
       #expect(await fixture.origin.waitForHits("/letters", 1))
       await blocking { engine.shutDownAndWait(deadline: .seconds(5)) }
     }
+  }
+
+  @Test func `an engine decides about its letters while it shuts down`() async throws {
+    fixture.origin.hold("/letters", .status(422))
+    try await fixture.live { engine in
+      let letter = engine.letter("/letters")
+      let ticket = await engine.freeze(letter)
+      letter.onError { _ in engine.discardDeadLetter(id: ticket.id) }
+      #expect(await fixture.origin.waitForHits("/letters", 1))
+      async let isShut: Void = engine.shutDown(deadline: .seconds(300))
+      #expect(await until { engine.isClosed })
+      fixture.origin.release("/letters")
+      await isShut
+    }
+    try await fixture.live { engine in #expect(engine.deadLetters.isEmpty) }
   }
 
   @Test func `an engine that is shut down sees no requests, though another has the store`() async throws {
@@ -279,10 +306,21 @@ struct FreezingQueuesTests {
       }
     }
   }
+}
 
-  private static func nextDue(of engine: NetworkEngine) async -> Microseconds {
-    await withCheckedContinuation { asked in
-      engine.freezing?.freezer.dispatch { asked.resume(returning: $0.spool.nextDue ?? .max) }
-    }
+extension Freezer {
+  /// What is so on its thread.
+  fileprivate func look<Value: Sendable>(_ read: @escaping @Sendable (FrozenSender) -> Value) async -> Value {
+    await withCheckedContinuation { asked in dispatch { asked.resume(returning: read($0)) } }
   }
+}
+
+extension FrozenSender {
+  /// A request waits for the way that this engine has.
+  fileprivate func waits(for engine: UInt64) -> Bool {
+    ways.contains { $0.key.engine == engine && !$0.value.held.isEmpty }
+  }
+
+  /// Nothing is due before requests expire.
+  fileprivate var waitsForNothing: Bool { spool.nextDue ?? .max > BootClock.now + 3_600 * .second }
 }

@@ -242,6 +242,24 @@ struct FreezingTests {
     #expect(other.requests.map(\.body) == [Array("hello".utf8)])
   }
 
+  @Test func `its answer is kept for whom the request was`() async throws {
+    let answer = Answer.text("kept").header("Cache-Control", "max-age=1000")
+    fixture.origin.on("/letters", answer.header("Content-Location", "/letters"))
+    try await fixture.live { engine in
+      try engine.useCache(CacheConfiguration(directory: fixture.folder.path + "/cache"))
+      let letter = engine.letter("/letters").configure { $0.credentialScope = "ann" }
+      #expect(await engine.end(of: letter).text == "kept")
+      func look(_ scope: String?) async -> Ending {
+        await engine.end(
+          of: engine.operation(path: "/letters").configure {
+            ($0.credentialScope, $0.cachePolicy) = (scope, .onlyIfCached)
+          })
+      }
+      #expect(await look(nil).code == .notCached)
+      #expect(await look("ann").text == "kept")
+    }
+  }
+
   @Test(arguments: ["X-Request-Id", nil])
   func `a key in the field of the engine's choice is the caller's`(field: String?) async throws {
     let fixture = try FreezingFixture { $0.idempotencyKeyField = field }

@@ -54,6 +54,19 @@ struct AllowedInterfacesTests {
     }
   }
 
+  @Test func `an operation that has begun waits for its interface no longer than another`() async throws {
+    try await withTwo { limited, _, neighbour in
+      try neighbour.plugInAgain()
+      try Namespace.ip("route add default via 203.0.113.1 dev wifi0 metric 20")
+      // Given a port at which nobody listens, and that the interface goes before the second attempt
+      let operation = limited.operation(url: "http://\(Neighbour.beyond):9/")
+      operation.timeouts = .queueDeadline(.seconds(2))
+      operation.configure { $0.retry = .attempts(2, pause: .seconds(1)) }
+      operation.onAttempt { _, _ in try? Namespace.ip("link set wifi0 down") }
+      #expect(await limited.end(of: operation).code == .offline)
+    }
+  }
+
   @Test func `this machine is reached always`() async throws {
     try await withTwo { limited, _, _ in
       let origin = try ScriptedOrigin(answering: .text("here"))

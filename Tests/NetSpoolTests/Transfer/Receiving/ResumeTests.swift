@@ -89,6 +89,19 @@ import Testing
     #expect(try isWhole() && folder.names == ["file"])
   }
 
+  /// As stores of compressed files do, whatever is asked for.
+  @Test func `a body that begins anew is decoded where it comes compressed`() throws {
+    for isBroken in [true, false] {
+      if isBroken { try breakOff() }
+      origin.on("/file", Answer.gzip(try Compressed.gzip(whole)).header("ETag", "\"b\""))
+      #expect(try fetch().get().status == 200)
+      let codings = origin.requests.last?.headers.filter { $0.name == "Accept-Encoding" }.map(\.value)
+      #expect(codings == ["identity"])
+      #expect(origin.requests.last?.header("Range") != nil || !isBroken)
+      #expect(try isWhole() && folder.names == ["file"])
+    }
+  }
+
   @Test func `a rest that does not fit is never stitched, and the next attempt begins anew`() throws {
     for round in 0..<(LongRun.isOn ? 400 : 4) {
       try breakOff()
@@ -157,6 +170,27 @@ import Testing
     #expect(response.status == 206 && response.metrics.attempts == 2)
     #expect(origin.requests.last?.header("If-Range") == "\"a\"" && origin.hits("/file") == 2)
     #expect(try isWhole() && folder.names == ["file"])
+  }
+
+  @Test func `a stream whose body begins anew goes on nowhere`() async throws {
+    try breakOff()
+    // Given a rest that breaks off, and an origin that has another file then
+    let rest = try folder.read("file.netspool-part").count - 65_536
+    let (stream, asked, seen) = (
+      FileDownloadStream(path: folder["file"], resume: true, partBytesMin: 0), Counter(), Journal<Int64>()
+    )
+    origin.on("/file") { request in
+      let isRest = asked.add() == 1
+      let answer = Answer.resumable(Self.count, etag: isRest ? "\"a\"" : "\"b\"", for: request)
+      return isRest ? answer.closeAfter(200_000) : answer
+    }
+    try await withEngine({ $0.retry = .attempts(2) }) { engine, _ in
+      let operation = engine.operation(url: origin.url("/file")).addDownloadStream(stream)
+      operation.onAttempt { _, _ in seen.add(stream.resumedAt) }
+      #expect(await engine.end(of: operation).response?.status == 200)
+    }
+    #expect(seen.entries == [Int64(rest)] && stream.resumedAt == 0)
+    #expect(try isWhole())
   }
 
   @Test func `a body that breaks off again and again ends with its last attempt, and leaves its part`() throws
