@@ -196,7 +196,7 @@ extension Scheduler {
     }
     switch leader.currentWait?.reason {
     case .validation?, .claim?: context.limitStreams(of: operation, leader)
-    case .credentials?, .addresses?, .authorities?:
+    case .credentials?:
       if let total = operation.timeLimits(operation.sent).total {
         context.limit(operation, to: total.microseconds)
       }

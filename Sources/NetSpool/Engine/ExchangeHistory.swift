@@ -111,9 +111,8 @@ extension NetworkOperation {
 
   /// Loop thread: an exchange is over, and another or something else follows that may fail.
   func noteSent(_ transfer: Transfer, _ failure: NetworkError?) {
-    let exchange = transfer.exchange
-    if exchange.plan.method.isSafe || exchange.isUnprocessed { return }
-    if exchange.head != nil || failure.map({ $0.sendState != .notSent }) ?? false {
+    if transfer.exchange.plan.method.isSafe || transfer.exchange.isUnprocessed { return }
+    if transfer.exchange.head != nil || failure.map({ $0.sendState != .notSent }) ?? false {
       makeHistory().mayHaveActed = true
     }
   }

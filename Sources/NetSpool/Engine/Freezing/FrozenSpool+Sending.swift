@@ -23,11 +23,10 @@ extension FrozenSpool {
       }
       travelling[id] = Travelling(record: record)
       advance(id, .launched(epoch: store.epoch))
-    } catch  where error.code != .storeCorrupt {
+    } catch {
+      if error.code == .storeCorrupt { return lose(id, error) }
       // It could not be looked at, as where too many read there.
       scheduler.wait(id, until: now.monotonic + 5 * .second)
-    } catch {
-      lose(id, error)
     }
   }
 
