@@ -1,10 +1,12 @@
 /// What becomes of frozen requests, and who hears of it.
 extension FrozenSender {
   func didFinish(_ id: FrozenID, _ outcome: FrozenOutcome) {
+    let failure = lastFailures[id]
     guard let entry = leave(id) else {
       return offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: false))
     }
-    tell(Ending(id: id), entry.operations, .success(entry.answer ?? outcome.response))
+    let answer = entry.answer ?? outcome.response
+    tell(Ending(id: id), entry.operations, failure.map { .failure($0) } ?? .success(answer))
   }
 
   func didBecomeDeadLetter(_ id: FrozenID, _ letter: DeadLetter) {

@@ -150,6 +150,13 @@ extension FrozenSender: FrozenSpoolOwner {
       if failure.code == .authenticationFailed, let response = failure.response {
         return answered(id, response)
       }
+      // The origin has taken it, whatever came of the body of its answer.
+      if failure.code.traits.contains(.isLasting), let response = failure.response,
+        (200..<300).contains(response.head.status)
+      {
+        lastFailures[id] = failure
+        return answered(id, response)
+      }
       waiting[id]?.answer = failure.response
       didEnd(id, Self.event(failure), failure)
     }

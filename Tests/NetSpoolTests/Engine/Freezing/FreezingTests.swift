@@ -136,6 +136,19 @@ struct FreezingTests {
     }
   }
 
+  @Test func `a request whose answer is too long has been taken`() async throws {
+    fixture.origin.on("/letters", .pattern(2 << 20))
+    try await fixture.live {
+      $0.limits.bodyBytesInMemoryMax = 1 << 20
+    } _: { engine in
+      let error = await engine.end(of: engine.letter("/letters")).error
+      #expect(error?.code == .bodyTooLarge && error?.response?.status == 200 && error?.isRetrySafe == false)
+      #expect(await blocking { engine.flushFrozen(deadline: 30) })
+      #expect(engine.deadLetters.isEmpty && engine.frozenOperations.isEmpty)
+    }
+    #expect(fixture.origin.requestCount == 1)
+  }
+
   @Test func `a clock that is set makes no dead letter`() async throws {
     fixture.origin.enqueue(.status(503), .status(503), .status(503), .text("taken"), for: "/letters")
     let shift = Variable<Microseconds>(0)
