@@ -170,6 +170,10 @@ struct FrozenPost {
       guard let kept else { return refused(error) }
       if let response = error.response { try write(response, talk) }
       console.message("netspool: \(FailureAdvice.text(error))")
+      if let response = error.response, (200..<300).contains(response.status) {
+        console.message("netspool: the server has taken #\(kept.ticket.id) all the same")
+        return .failedForGood
+      }
       let command = FrozenAdvice.command(["revive", "\(kept.ticket.id)"], options.freezing.place)
       console.message("netspool: #\(kept.ticket.id) is a dead letter; to have it sent after all: \(command)")
       return .failedForGood

@@ -37,6 +37,13 @@ import Testing
     #expect(bench.origin.requests.map { $0.header("Idempotency-Key") } == ["\"mine\""])
   }
 
+  @Test func `an answer that is too long comes to a request that was taken`() throws {
+    bench.origin.on("/", .pattern(70_000_000))
+    let end = try Tool.run(bench.post()).expect(status: 1)
+    #expect(end.errors.hasSuffix("netspool: the server has taken #1 all the same\n"), "\(end.errors)")
+    #expect(try bench.waiting().isEmpty)
+  }
+
   @Test func `the ticket is one object when told so`() throws {
     let output = bench["answer"]
     let end = try Tool.run(bench.post("/", ["--json-output", "--idempotency-key", "k", "-o", output]))
