@@ -78,7 +78,7 @@ private struct FrozenWrites: Sendable {
 
   /// Hands over so many at once, which are on the disk before the next.
   func write(_ count: Int, atOnce: Int) {
-    var journal = FrozenJournal(store)
+    var journal = FrozenJournal(store) { .now }
     for first in stride(from: 0, to: count, by: atOnce) {
       for _ in 0..<min(atOnce, count - first) {
         journal.append(.accept(row, body: body), .caller { _, _ in })
