@@ -67,7 +67,7 @@ import Testing
       let second = await engine.get("/a").end()
       #expect(second.code == .timedOut && second.reason == "total", "\(second)")
       #expect(ContinuousClock.now - start >= Self.limit - .milliseconds(60))
-      #expect(await first.end().code == .timedOut && origin.hits("/a") == 1)
+      #expect(await first.end().code == .timedOut)
     }
   }
 
