@@ -30,8 +30,10 @@ struct StoreDamageTests {
 
   private static let sample = Result { try makeSample() }
 
-  /// Opens a damaged copy, reads all, changes something, and opens it once more.
-  private func check(_ data: [UInt8], _ comment: Comment) throws {
+  /// Opens a damaged copy, reads all, changes something, and opens it once more. Other tests, of which some have limits of time,
+  /// have their turn between two of these.
+  private func check(_ data: [UInt8], _ comment: Comment) async throws {
+    await Task.yield()
     let directory = try TestFolder(in: TestFiles.fast)
     try directory.write("data.mdb", data)
     try directory.write("stamp", try Self.sample.get().stamp)
@@ -60,7 +62,7 @@ struct StoreDamageTests {
     }
   }
 
-  @Test(arguments: 0..<(LongRun.isOn ? 20 : 6)) func `a file cut short is replaced`(part: Int) throws {
+  @Test(arguments: 0..<(LongRun.isOn ? 20 : 6)) func `a file cut short is replaced`(part: Int) async throws {
     // Sixty sizes, or 200: the odd ones at the beginning, page borders and their neighbours, and others
     let data = try Self.sample.get().data
     var random = SplitMix64(seed: UInt64(part))
@@ -73,27 +75,27 @@ struct StoreDamageTests {
       let size = Int.random(in: 0..<data.count, using: &random)
       sizes.append(random.chance(50) ? size / 4_096 * 4_096 : size)
     }
-    for size in sizes { try check(Array(data.prefix(size)), "cut to \(size)") }
+    for size in sizes { try await check(Array(data.prefix(size)), "cut to \(size)") }
   }
 
-  @Test(arguments: 0..<(LongRun.isOn ? 400 : 3)) func `random damage never shows`(part: Int) throws {
+  @Test(arguments: 0..<(LongRun.isOn ? 400 : 3)) func `random damage never shows`(part: Int) async throws {
     let data = try Self.sample.get().data
     for index in 0..<25 {
       let seed = UInt64(part * 25 + index)
       var random = SplitMix64(seed: seed)
       var damaged = data
       Damage.random(using: &random, to: &damaged)
-      try check(damaged, "seed \(seed)")
+      try await check(damaged, "seed \(seed)")
     }
   }
 
-  @Test(arguments: 0..<4) func `every byte of the meta pages may be wrong`(quarter: Int) throws {
+  @Test(arguments: 0..<4) func `every byte of the meta pages may be wrong`(quarter: Int) async throws {
     let data = try Self.sample.get().data
     for page in 0..<2 {
       for byte in stride(from: quarter, to: 152, by: LongRun.isOn ? 4 : 24) {
         var damaged = data
         damaged[page * 4_096 + byte] ^= 0x55
-        try check(damaged, "page \(page) byte \(byte)")
+        try await check(damaged, "page \(page) byte \(byte)")
       }
     }
   }
