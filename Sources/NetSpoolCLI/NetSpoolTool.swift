@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import NetSpool
 import Synchronization
 
@@ -33,6 +34,7 @@ import Synchronization
 
   static func main() {
     StandardOutput.stayClosed()
+    signal(SIGXFSZ, SIG_IGN)  // a limit for the length of files is an error (EFBIG), not a death
     _ = NetworkQueue.shared  // sees to missing standard descriptors, before a file gets one of their numbers
     let words = Array(CommandLine.arguments.dropFirst())
     if let sentence = mistaken(words) { fail(sentence, .usage) }

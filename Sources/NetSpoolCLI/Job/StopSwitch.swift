@@ -57,10 +57,9 @@ enum SignalWatcher {
   static let graceMilliseconds = 2_000
 
   /// Call before any other thread exists: threads inherit the blocked signals. Also makes a closed pipe an
-  /// error (EPIPE) and a file size limit an error (EFBIG) instead of a death.
+  /// error (EPIPE) instead of a death.
   static func start(_ stop: StopSwitch) {
     signal(SIGPIPE, SIG_IGN)
-    signal(SIGXFSZ, SIG_IGN)
     block()
     DispatchQueue(label: "netspool.signals", qos: .userInitiated).async { watch(stop) }
   }

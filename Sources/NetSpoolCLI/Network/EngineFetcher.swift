@@ -167,9 +167,7 @@ extension FetchOutcome {
 
   init(_ error: NetworkError, after attempts: Int = 0) {
     let status = error.response?.status
-    // A refusal stays one, whatever happened to the page that came with it.
-    let isOurs = [.cancelled, .sinkFailed, .resumeMismatch].contains(error.code)
-    let isRefusal = !isOurs && status.map { $0 >= 400 } ?? false
+    let isRefusal = error.isRefusal
     let code = isRefusal ? .status : error.code
     switch error.code {
     case .cancelled, .engineClosed: self.init(.cancelled)

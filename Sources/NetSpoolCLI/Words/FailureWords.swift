@@ -81,9 +81,16 @@ extension FetchOutcome {
 }
 
 extension NetworkError {
+  /// The server has refused it, and that it stays whatever happened to the page that came with it.
+  var isRefusal: Bool {
+    guard let response, response.status >= 400 else { return false }
+    return ![.cancelled, .engineClosed, .sinkFailed, .resumeMismatch].contains(code)
+  }
+
   var sentence: String {
     let url = url.map { HumanText.harmless($0) }
-    if code == .status, let response {
+    let saysMore: [Code] = [.authenticationFailed, .proxyFailed, .frozenRejected]
+    if code == .status || isRefusal && !saysMore.contains(code), let response {
       let comeBack = FailureWords.comeBack(response.headers["Retry-After"])
       return (url.map { "\($0): " } ?? "") + "status \(response.status)" + (comeBack.map { ", \($0)" } ?? "")
     }

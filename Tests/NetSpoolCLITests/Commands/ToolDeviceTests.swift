@@ -63,6 +63,12 @@ import Testing
     #expect(end.exit == .status(74) && end.output.contains("\"exitStatus\":74"), "\(end)")
   }
 
+  @Test(.notSanitized(.filesAreTooLong), arguments: ["schema", "frozen list", "doctor"])
+  func `a limit for the length of files is told`(line: String) throws {
+    let end = try bench.shell(line, after: "ulimit -f 0;", ">out")
+    #expect(end.exit == .status(74) && end.errors.contains("cannot write standard output"), "\(end)")
+  }
+
   @Test func `a link stays a link, and the cookies go where it leads`() throws {
     #expect(unsafe symlink(bench["jar"], bench["link"]) == 0)
     try bench.write("jar", [])

@@ -43,10 +43,15 @@ import Testing
       ("--continue -O -J {u}/", 64, "--remote-header-name"), ("-C - {u}/", 64, "-o or -O names it"),
       ("-u a:b {u}/digest", 1, "the server asks for Digest: add --digest"),
       ("-x 127.0.0.1:1 {u}/", 1, "the proxy cannot be reached: --proxy ''"),
+      ("{u}/long", 1, "/long: status 500"),
     ])
   func `a failure says what to do`(line: String, status: Int32, sentence: String) throws {
     bench.origin.on("/loop", .redirect(to: "/loop"))
     bench.origin.on("/found", .redirect(to: "/", status: 302))
+    // Its page is longer than any that is shown.
+    var long = Answer.pattern(2 << 20)
+    long.status = 500
+    bench.origin.on("/long", long)
     bench.origin.on("/away", .redirect(to: "http://localhost:1/"))
     bench.origin.on(
       "/digest", Answer.status(401).header("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\""))
