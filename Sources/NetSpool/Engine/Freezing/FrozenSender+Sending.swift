@@ -150,8 +150,8 @@ extension FrozenSender: FrozenSpoolOwner {
       if failure.code == .authenticationFailed, let response = failure.response {
         return answered(id, response)
       }
-      // The origin has taken it, whatever came of the body of its answer.
-      if failure.code.traits.contains(.isLasting), let response = failure.response,
+      // The origin has taken it, and another time the body of its answer would be no better.
+      if failure.code.traits.contains(.recurs), let response = failure.response,
         (200..<300).contains(response.head.status)
       {
         lastFailures[id] = failure
