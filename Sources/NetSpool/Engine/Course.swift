@@ -192,7 +192,8 @@ extension Scheduler {
     move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
     if let transfer = leader.loop.transfer {
       context.didStart(operation)
-      context.widenLimits(leader, transfer, for: operation)
+      let total = operation.timeLimits(operation.sent).total
+      context.widenLimits(leader, transfer, for: operation, wanting: total)
     }
     switch leader.currentWait?.reason {
     case .validation?, .claim?: context.limitStreams(of: operation, leader)

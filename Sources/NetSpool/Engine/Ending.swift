@@ -125,14 +125,30 @@ extension Scheduler {
     conclude(recipient, outcome)
   }
 
-  /// Gives the operations that share the exchange and want no other attempt what there is; the others go on.
+  /// Gives the operations that share the exchange and have no other attempt what there is; the others go on.
   func endImpatient(
     _ leader: NetworkOperation, _ transfer: Transfer, _ failure: NetworkError?, _ cause: FailedAttempt.Cause
   ) {
-    let leaving = Repetition.impatient(leader, cause)
-    if leaving.isEmpty { return }
-    let ending = Ending(of: leader, transfer, transfer.metrics(), failure: failure)
+    let leaving = Repetition.impatient(leader, transfer, cause)
+    if !leaving.isEmpty {
+      end(leaving, of: leader, Ending(of: leader, transfer, transfer.metrics(), failure: failure))
+    }
+    guard transfer.exchange.hasStreamed, leader.partToGoOnWith == nil else { return }
+    // No stream is left that has got some of this body, and the next begins with its first byte.
+    let fanout = leader.loop.extras?.fanout
+    leader.loop.extras?.fanout = nil
+    leader.loop.cacheUse?.hasOpenedStreams = false
+    fanout?.finish(failure ?? NetworkError(.cancelled)) {}
+  }
+
+  private func end(_ leaving: [NetworkOperation], of leader: NetworkOperation, _ ending: Ending) {
+    var ending = ending
+    ending.failure?.attempts = ending.answer?.metrics.attempts ?? leader.loop.history?.attempts ?? 1
     for recipient in leaving {
+      if case .following = recipient.loop.phase {
+        publish(recipient, ending)
+        continue
+      }
       leader.loop.extras?.fanout?.abandon(recipient.id, ending.refusal ?? NetworkError(.cancelled))
       if recipient === leader { leader.loop.isDetached = true } else { move(recipient, to: .ended) }
       hand(ending, to: recipient)
@@ -140,6 +156,16 @@ extension Scheduler {
   }
 
   // MARK: Those that read a spool
+
+  /// Another attempt follows. The operations that were to read the spool of this one share that.
+  func letFollowersShare(_ leader: NetworkOperation) {
+    for follower in leader.loop.waiters {
+      guard case .following(leader, _) = follower.loop.phase else { continue }
+      follower.loop.extras?.lateBody = nil
+      follower.loop.extras?.fanout = nil
+      move(follower, to: .sharing(leader))
+    }
+  }
 
   /// The exchange is over. The operations that read its spool end when they have read it, and with a failure at once.
   func letFollowersEnd(_ leader: NetworkOperation, _ ending: Ending) {

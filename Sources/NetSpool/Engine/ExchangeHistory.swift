@@ -36,6 +36,8 @@ final class ExchangeHistory {
   var spent: Microseconds = 0
   /// How much of it the attempts before this one have taken.
   var spentBefore: Microseconds = 0
+  /// The next attempt begins no sooner.
+  private var notBefore: Microseconds = 0
   /// How far the bodies of earlier attempts had come when that was told: who looks on sees nothing go back.
   var delivered: (received: Int64, sent: Int64) = (0, 0)
   /// The time that it has waited for names.
@@ -57,10 +59,35 @@ final class ExchangeHistory {
   var queueDeadline: TimerTable.Key?
   /// Runs when its own total is shorter than that of the exchange it shares.
   var ownTotal: TimerTable.Key?
+  var ownTotalEnds: Microseconds = 0
+  /// What is left of its total while its user pauses it, and others have its exchange.
+  var ownTotalLeft: Microseconds?
 
   init(_ request: NetworkRequest) {
     target = Target(url: request.url, method: request.method, headers: request.headers)
   }
+
+  /// The next attempt comes after so long, which is part of the total and not of its own limit.
+  func pauseAttempts(for time: Microseconds) {
+    notBefore = MonotonicClock.now + time
+    spent += time
+    spentBefore = spent
+  }
+
+  /// Its user pauses it in such a wait, or while a provider is asked: what is left of the wait has not been spent.
+  func interrupt(_ wait: Wait) {
+    let now = MonotonicClock.now
+    switch wait.reason {
+    case .delay:
+      spent -= max(0, notBefore - now)
+      spentBefore = spent
+    case .credentials: spent += now - authentication.askedAt
+    default: break
+    }
+  }
+
+  /// How much sooner than it should it would come, in seconds.
+  var secondsTooSoon: Double { Double(max(0, notBefore - MonotonicClock.now)) / 1e6 }
 
   /// What is asked for is what the request says, whatever else there is to remember.
   func asksWhatItSays(_ request: NetworkRequest) -> Bool {

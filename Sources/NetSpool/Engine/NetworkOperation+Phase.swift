@@ -223,6 +223,7 @@ extension Scheduler {
       sinks.watch.begin(operation)
     case .paused:
       operation.loop.cacheUse?.claim = nil
+      context.holdTotal(of: operation)
       context.set(.paused, operation)
     case .playing:
       seats.rooms.takeStreams(operation.engine)

@@ -99,7 +99,9 @@ extension Scheduler {
       operation.loop.isHeld = true
       return context.set(.paused, operation)
     case .sharing(let leader), .following(let leader, _): return leave(leader, operation)
-    case .waiting(.until(let wait)): if wait.reason.isBeyondPause { return }
+    case .waiting(.until(let wait)):
+      if wait.reason.isBeyondPause { return }
+      if operation.loop.waitersLeft == 0 { operation.loop.history?.interrupt(wait) }
     case .waiting(.turn), .running: break
     case .deciding, .paused, .playing, .publishing, .frozen, .ended: return
     }
@@ -112,7 +114,10 @@ extension Scheduler {
   /// Goes its own way from here on; its streams may have got some of the shared body, and stay.
   private func leave(_ leader: NetworkOperation, _ operation: NetworkOperation) {
     guard !operation.loop.hasSinks else { return }
+    let spent = operation.spent(with: leader, on: leader.loop.transfer)
     move(operation, to: .paused)
+    let history = operation.makeHistory()
+    (history.spent, history.ownTotalLeft) = (spent, nil)
     endIfLeft(leader)
   }
 
@@ -120,6 +125,7 @@ extension Scheduler {
   /// the body, and stay.
   private func standAside(_ leader: NetworkOperation) {
     guard !leader.loop.hasSinks else { return }
+    if leader.loop.absence != .paused { context.holdTotal(ofLeader: leader) }
     (leader.loop.isDetached, leader.loop.absence) = (true, .paused)
     context.set(.paused, leader)
   }
@@ -146,9 +152,11 @@ extension Scheduler {
   private func rejoin(_ leader: NetworkOperation) {
     guard mayRejoin(leader) else {
       leader.loop.absence = .returning
+      context.goOnWithTotal(of: leader)
       return context.set(.queued, leader)
     }
     _ = comesBack(leader)
+    context.goOnWithTotal(ofLeader: leader)
     if case .running = leader.loop.phase { context.didStart(leader) } else { context.set(.queued, leader) }
   }
 
@@ -157,15 +165,19 @@ extension Scheduler {
     loop.assertOnLoop()
     let isReturning = leader.loop.absence == .returning
     guard comesBack(leader) else { return move(leader, to: .ended) }
-    if !isReturning { return move(leader, to: .paused) }
+    if !isReturning {
+      context.keepTotal(ofLeader: leader)
+      return move(leader, to: .paused)
+    }
     move(leader, to: .deciding)
-    go(leader, from: .consult(then: .front))
+    go(leader, from: stepBehindPause(leader))
   }
 
   func resume(_ operation: NetworkOperation) {
     loop.assertOnLoop()
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     if operation.loop.absence == .paused { return rejoin(operation) }
+    context.goOnWithTotal(of: operation)
     let wasHeld = operation.loop.isHeld
     operation.loop.isHeld = false
     switch operation.loop.phase {
@@ -173,12 +185,17 @@ extension Scheduler {
     case .waiting(.others) where wasHeld: context.set(.queued, operation)
     case .paused:
       context.set(.queued, operation)
-      if wasHeld { return go(operation, from: .enter) }
-      // It has followed another, or waited for long: the cache may know the answer now.
-      let isNew = operation.loop.transfer == nil
-      go(operation, from: isNew ? .consult(then: .front) : .route(atFront: true))
+      go(operation, from: wasHeld ? .enter : stepBehindPause(operation))
     default: break
     }
+  }
+
+  private func stepBehindPause(_ operation: NetworkOperation) -> Step {
+    if operation.loop.transfer != nil { return .route(atFront: true) }
+    if let provider = successors.authenticator.provider(awaitedBy: operation) { return .next(.ask(provider)) }
+    if let seconds = operation.loop.history?.secondsTooSoon, seconds > 0 { return .again(after: seconds) }
+    // It has followed another, or waited for long: the cache may know the answer now.
+    return .consult(then: .front)
   }
 
   // MARK: Many at once

@@ -97,7 +97,7 @@ extension Scheduler {
       let cause = FailedAttempt.Cause.failure(ended.code)
       if let delay = successors.repetition.delay(operation, transfer, cause, failure: ended) {
         // The silent repetition is no user's to refuse.
-        if delay > 0 { endImpatient(operation, transfer, ended, cause) }
+        if delay > 0 || transfer.exchange.hasStreamed { endImpatient(operation, transfer, ended, cause) }
         return successor(of: transfer, operation, .retry(after: delay), ended)
       }
       if let wait = connectivity.originWait(operation, ended) {
@@ -272,12 +272,15 @@ extension Scheduler {
     default: break
     }
     let part = transfer.exchange.hasStreamed ? operation.partToGoOnWith : nil
-    if case .retry = next { tellOfAttempt(operation, transfer, failure) }
+    if case .retry = next {
+      tellOfAttempt(operation, transfer, failure)
+      letFollowersShare(operation)
+    }
     operation.loop.transfer = nil
     recycle(transfer, operation)
     guard case .retry(let seconds) = next else { return .next(next) }
     history.attempts += 1
-    history.spentBefore = history.spent + Microseconds(seconds * 1e6)
+    history.spentBefore = history.spent
     history.needsFreshConnection = seconds == 0
     guard let part else { return .again(after: seconds) }
     unregister(operation)  // the rest is of use to no other
@@ -325,7 +328,7 @@ extension Scheduler {
       operation.forEachRecipient { context.set(.queued, $0) }
       return .route(atFront: true)
     }
-    operation.loop.history?.spent += Microseconds(seconds * 1e6)
-    return .wait(Wait(.delay, then: .route(atFront: true), atMost: UInt64(seconds * 1000)))
+    operation.makeHistory().pauseAttempts(for: Microseconds(seconds * 1e6))
+    return .wait(Wait(.delay, then: .route(atFront: true), atMost: UInt64((seconds * 1000).rounded(.up))))
   }
 }

@@ -167,7 +167,7 @@ extension Wait.Reason {
   /// What its answer is, is settled: it cannot be stopped and go on later.
   var isBeyondPause: Bool {
     switch self {
-    case .credentials, .playback, .recording: true
+    case .playback, .recording: true
     default: false
     }
   }

@@ -198,6 +198,32 @@ struct RetryTests {
     }
   }
 
+  @Test(arguments: [true, false], [true, false])
+  func `a stream that has seen the beginning takes no attempt from another that shares`(
+    isFirst: Bool, fails: Bool
+  ) async throws {
+    try await withEngine({ $0.retry = .attempts(2, pause: .zero) }) { engine, origin in
+      let broken = Answer.pattern(100_000).fault(.gate("middle"), at: .body(40_000)).closeAfter(50_000)
+      origin.enqueue(broken, .pattern(100_000), for: "/a")
+      let streaming = engine.operation(path: "/a")
+      streaming.addDownloadStream(
+        ClosureDownloadStream { _ in
+          if fails { throw PartFailure("full") }
+          return .accepted
+        })
+      let plain = engine.operation(path: "/a")
+      await engine.share("/a", at: origin, isFirst ? [streaming, plain] : [plain, streaming])
+      // It has failed, and left, before the body breaks off
+      if fails { #expect(await streaming.end().code == .sinkFailed) }
+      #expect(await origin.waitForWaiting("middle", 1))
+      origin.release("middle")
+      #expect(await streaming.end().code == (fails ? .sinkFailed : .bodyTruncated))
+      let ending = await plain.end()
+      #expect(ending.response?.body.count == 100_000 && ending.response?.metrics.attempts == 2, "\(ending)")
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
   @Test func `all who share an exchange share its attempts`() async throws {
     try await withEngine({ $0.retry = .attempts(3) }) { engine, origin in
       origin.enqueue(.status(503).header("Retry-After", "0"), .text("done"), for: "/a")

@@ -142,6 +142,34 @@ import Testing
     }
   }
 
+  /// A stream without a limit has taken longer than who came late may in all.
+  @Test func `an operation that came late has the rest of its time for another attempt`() async throws {
+    let limit = Duration.seconds(3)
+    try await withEngine({ $0.retry = .attempts(2, pause: .zero) }) { engine, origin in
+      let broken = Answer.pattern(100_000).fault(.gate("middle"), at: .body(40_000)).closeAfter(50_000)
+      origin.enqueue(broken, .pattern(100_000).fault(.gate("again"), at: .head(0)), for: "/a")
+      let first = engine.operation(path: "/a").addDownloadStream(MemoryDownloadStream())
+      first.timeouts.total = nil
+      engine.enqueue(first)
+      #expect(await origin.waitForWaiting("middle", 1))
+      try await Task.sleep(for: limit + .milliseconds(500))
+      let begin = ContinuousClock.now
+      let second = engine.operation(path: "/a")
+      second.timeouts.total = limit
+      engine.enqueue(second)
+      await engine.settle()
+      origin.release("middle")
+      #expect(await first.end().code == .bodyTruncated)
+      #expect(await origin.waitForWaiting("again", 1))
+      // Its limits are looked at
+      try await Task.sleep(for: .milliseconds(200))
+      origin.release("again")
+      let ending = await second.end()
+      let ownTime = ContinuousClock.now - begin
+      #expect(ending.response?.body.count == 100_000 || ownTime >= limit, "\(ending)")
+    }
+  }
+
   @Test func `a total holds for streams when it was set, and only then`() {
     let standard = NetworkRequest.Timeouts()
     #expect(standard.total == .seconds(60))

@@ -208,6 +208,99 @@ struct PauseTests {
     }
   }
 
+  @Test func `the time of a pause is not one's own, who shares`() async throws {
+    try await withEngine { engine, origin in
+      let limit = Duration.seconds(2)
+      let first = await engine.held("/a", .text("shared"), at: origin)
+      let begin = ContinuousClock.now
+      let operation = engine.operation(path: "/a")
+      operation.timeouts.total = limit
+      engine.enqueue(operation)
+      await engine.settle()
+      operation.pause()
+      await engine.settle()
+      let ownTime = ContinuousClock.now - begin
+      let clock = engine.operation(path: "/a")
+      clock.timeouts.total = limit
+      #expect(await engine.end(of: clock).code == .timedOut)
+      #expect(operation.state == .paused || ownTime >= limit)
+      origin.release("/a")
+      operation.resume()
+      for operation in [first, operation] {
+        let ending = await operation.end()
+        #expect(ending.text == "shared" || operation !== first && ending.code == .timedOut, "\(ending)")
+      }
+    }
+  }
+
+  @Test func `the time of a pause does not count, though others go on with the exchange`() async throws {
+    let limit = Duration.seconds(3)
+    try await withEngine({ $0.timeouts.total = limit }) { engine, origin in
+      let begin = ContinuousClock.now
+      let first = await engine.held("/a", .text("shared"), at: origin)
+      let second = engine.start("/a")
+      await engine.settle()
+      first.pause()
+      await engine.settle()
+      let pause = ContinuousClock.now
+      try await Task.sleep(for: .seconds(2))
+      let resumption = ContinuousClock.now
+      first.resume()
+      #expect(await second.end().code == .timedOut)
+      try await Task.sleep(for: .milliseconds(200))
+      origin.release("/a")
+      let ending = await first.end()
+      let ownTime = pause - begin + (ContinuousClock.now - resumption)
+      #expect(ending.text == "shared" || ownTime >= limit, "\(ending)")
+    }
+  }
+
+  @Test func `a pause does not cut short what the origin has asked for`() async throws {
+    try await withEngine({ $0.retry = .attempts(2) }) { engine, origin in
+      origin.enqueue(.status(503).header("Retry-After", "1"), .text("now"), for: "/a")
+      let waits = Latch()
+      let operation = engine.operation(path: "/a").onAttempt { _, _ in waits.open() }
+      let begin = ContinuousClock.now
+      engine.enqueue(operation)
+      await waits.opened()
+      operation.pause()
+      await engine.settle()
+      #expect(operation.state == .paused || origin.hits("/a") == 2)
+      operation.resume()
+      #expect(await operation.end().text == "now")
+      #expect(ContinuousClock.now - begin >= .seconds(1))
+    }
+  }
+
+  @Test(arguments: [false, true])
+  func `an operation is paused while a provider is asked, and asks again`(isShared: Bool) async throws {
+    let (isAsked, gives) = (Latch(), Latch())
+    try await withEngine {
+      $0.credentials = .provider { _ in
+        isAsked.open()
+        await gives.opened()
+        return .bearer("in")
+      }
+    } _: { engine, origin in
+      origin.fallback { $0.header("Authorization") == nil ? .status(401) : .text("in") }
+      let operation = engine.start("/a")
+      await isAsked.opened()
+      let other = isShared ? engine.start("/a") : nil
+      operation.pause()
+      await engine.settle()
+      #expect(operation.state == .paused)
+      gives.open()
+      if let other { #expect(await other.end().text == "in") }
+      // Another that needs no credentials has been there and back.
+      origin.on("/b", .text("b"))
+      #expect(await engine.end(of: engine.operation(path: "/b")).text == "b")
+      #expect(operation.state == .paused && origin.hits("/a") == (isShared ? 2 : 1))
+      operation.resume()
+      let ending = await operation.end()
+      #expect(ending.text == "in" && origin.hits("/a") == (isShared ? 3 : 2), "\(ending)")
+    }
+  }
+
   @Test func `pausing operations that share an exchange disturbs no other`() async throws {
     try await withEngine { engine, origin in
       let first = await engine.held("/a", .text("shared"), at: origin)

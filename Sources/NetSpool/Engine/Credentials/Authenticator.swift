@@ -274,6 +274,14 @@ extension Authenticator {
     return .wait(Wait(.credentials, then: .renewed(.failure(failure)), atMost: milliseconds))
   }
 
+  /// The provider whose answer it was waiting for when it was paused.
+  func provider(awaitedBy operation: NetworkOperation) -> CredentialProvider? {
+    guard operation.loop.history?.authentication.refusal != nil,
+      case .provider(let provider)? = credential(of: operation, operation.sent)?.scheme
+    else { return nil }
+    return provider
+  }
+
   func renewed(
     _ operation: NetworkOperation, _ result: Result<CredentialProvider.Held, NetworkError>
   ) -> Step {

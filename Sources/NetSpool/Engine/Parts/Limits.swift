@@ -23,17 +23,50 @@ extension LoopContext {
   func limitStreams(of leader: NetworkOperation) { leader.forEachRecipient { limitStreams(of: $0, leader) } }
 
   func limitStreams(of recipient: NetworkOperation, _ leader: NetworkOperation) {
-    guard let total = recipient.timeLimits(recipient.sent).total else { return }
-    limit(recipient, to: total.microseconds - leader.spent(on: nil))
+    guard let left = recipient.totalLeft(with: leader, on: nil) else { return }
+    limit(recipient, to: left)
   }
 
   func limit(_ recipient: NetworkOperation, to left: Microseconds) {
     guard recipient.loop.history?.ownTotal == nil else { return }
-    let timer = timers.after(milliseconds: UInt64(max(0, left) / 1000) + 1) {
+    let left = max(0, left)
+    let timer = timers.after(milliseconds: UInt64(left / 1000) + 1) {
       [unowned self, weak recipient] in
       if let recipient { withdraw(recipient, NetworkError(.timedOut, cause: .total)) }
     }
-    recipient.makeHistory().ownTotal = timer
+    let history = recipient.makeHistory()
+    (history.ownTotal, history.ownTotalEnds) = (timer, MonotonicClock.now + left)
+  }
+
+  /// Its user pauses it, and that is not the origin's time.
+  func holdTotal(of operation: NetworkOperation) {
+    guard let history = operation.loop.history, let timer = history.ownTotal.take() else { return }
+    timers.cancel(timer)
+    history.ownTotalLeft = history.ownTotalEnds - MonotonicClock.now
+  }
+
+  func goOnWithTotal(of operation: NetworkOperation) {
+    if let left = operation.loop.history?.ownTotalLeft.take() { limit(operation, to: left) }
+  }
+
+  /// The same of a leader whose exchange goes on for others meanwhile, by their limits.
+  func holdTotal(ofLeader leader: NetworkOperation) {
+    let left = leader.totalLeft(with: leader, on: leader.loop.transfer)
+    holdTotal(of: leader)
+    if let left, leader.loop.history?.ownTotalLeft == nil { leader.makeHistory().ownTotalLeft = left }
+  }
+
+  /// It has lost its exchange: what it has spent is its own.
+  func keepTotal(ofLeader leader: NetworkOperation) {
+    guard let history = leader.loop.history, let left = history.ownTotalLeft.take() else { return }
+    history.spent = max(0, (leader.timeLimits(leader.sent).total?.microseconds ?? left) - left)
+    history.spentBefore = history.spent
+  }
+
+  func goOnWithTotal(ofLeader leader: NetworkOperation) {
+    guard let transfer = leader.loop.transfer else { return goOnWithTotal(of: leader) }
+    let left = leader.loop.history?.ownTotalLeft.take()
+    widenLimits(leader, transfer, for: leader, wanting: left.map { .microseconds($0) })
   }
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
@@ -41,26 +74,31 @@ extension LoopContext {
     leader.forEachRecipient { limit($0, of: leader, transfer) }
   }
 
-  /// Gives the exchange the time that one wants, too, who has just joined it, and whose own begins now.
-  func widenLimits(_ leader: NetworkOperation, _ transfer: Transfer, for operation: NetworkOperation) {
+  /// Gives the exchange the time that one wants from now on, too, who has just joined it.
+  func widenLimits(
+    _ leader: NetworkOperation, _ transfer: Transfer, for operation: NetworkOperation,
+    wanting total: Duration?
+  ) {
     guard let deadlines = transfer.exchange.deadlines else { return }
     let spent = deadlines.spent(now: MonotonicClock.now)
     let left = deadlines.timeouts.total.map { $0.microseconds - spent }
     var limits = operation.timeLimits(operation.sent)
-    let wanted = limits.total?.microseconds
+    let wanted = total?.microseconds
     let isLonger = left.map { left in wanted.map { $0 > left + Self.tolerance } ?? true } ?? false
     limits.total = isLonger ? wanted.map { .microseconds($0 + spent) } : deadlines.timeouts.total
     let before = leader.loop.history.map { $0.spent - $0.spentBefore } ?? 0
     limits.attempt = limits.attempt.map { .microseconds(max(1, $0.microseconds - before)) }
     transfer.exchange.deadlines?.widen(limits)
-    if isLonger, let left { return limitOthers(leader, transfer, to: left) }
+    if isLonger, let left { return limitOthers(leader, transfer, but: operation, to: left) }
     if let wanted, left.map({ wanted < $0 - Self.tolerance }) ?? true { limit(operation, to: wanted) }
   }
 
-  /// Gives an end of their own to those that have gone by the exchange's so far: to all but the last that has come.
-  private func limitOthers(_ leader: NetworkOperation, _ transfer: Transfer, to left: Microseconds) {
-    let waiters = leader.loop.waiters.dropLast()
-    if !leader.loop.isDetached { limit(leader, to: left) }
+  /// Gives an end of their own to those that have gone by the exchange's so far: to all but the one that has come.
+  private func limitOthers(
+    _ leader: NetworkOperation, _ transfer: Transfer, but last: NetworkOperation, to left: Microseconds
+  ) {
+    let waiters = leader.loop.waiters.dropLast(last === leader ? 0 : 1)
+    if last !== leader, !leader.loop.isDetached { limit(leader, to: left) }
     for waiter in waiters.dropFirst(transfer.exchange.waitersLimited) where waiter.leader === leader {
       limit(waiter, to: left)
     }
@@ -72,8 +110,7 @@ extension LoopContext {
 
   private func limit(_ recipient: NetworkOperation, of leader: NetworkOperation, _ transfer: Transfer) {
     let longest = transfer.exchange.deadlines?.timeouts.total?.microseconds
-    guard let total = recipient.timeLimits(recipient.sent).total?.microseconds else { return }
-    let left = total - (recipient === leader ? leader.spent(on: transfer) : 0)
+    guard let left = recipient.totalLeft(with: leader, on: transfer) else { return }
     if longest.map({ $0 > left + Self.tolerance }) ?? true { limit(recipient, to: left) }
   }
 }
@@ -82,6 +119,11 @@ extension NetworkOperation {
   /// Nil: it has no such deadline.
   var queueTimeLeft: Duration? {
     sent.limits(of: engine).queueDeadline.map { $0 - .microseconds(MonotonicClock.now - loop.submittedAt) }
+  }
+
+  /// What is left of its total in an exchange; nil: it has none.
+  fileprivate func totalLeft(with leader: NetworkOperation, on transfer: Transfer?) -> Microseconds? {
+    timeLimits(sent).total.map { $0.microseconds - spent(with: leader, on: transfer) }
   }
 
   /// A shared operation is as urgent as the most urgent of those that wait for it.

@@ -98,7 +98,7 @@ final class Successors {
     switch next {
     case .redirect: break
     case .ask: return true
-    case .retry: return !Repetition.impatient(operation, .status(head.status)).isEmpty
+    case .retry: return !Repetition.impatient(operation, transfer, .status(head.status)).isEmpty
     default: return false
     }
     guard let use = operation.loop.cacheUse, use.question.request.method == .get else { return false }
