@@ -10,7 +10,7 @@ public struct CacheConfiguration: Sendable {
   /// Bytes on disk, all engines of the store together; 1 GiB; 1 MiB to 16 TiB. What was used longest ago goes first. The store's
   /// first user decides.
   public var bytesMax = 1 << 30
-  /// The largest body that is stored, in bytes; 16 MiB, and never more than `bytesMax`.
+  /// The largest body that is stored, in bytes; 16 MiB, and never more than `bytesMax` or 4 GiB − 1.
   public var bodyBytesMax = 16 << 20
   /// The rules of freshness; `.standard`, RFC 9111.
   public var rules = CacheRules.standard

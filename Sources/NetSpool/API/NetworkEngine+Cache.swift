@@ -135,12 +135,12 @@ extension CacheConfiguration {
     settings.slack = slack
     settings.lookPatience *= Microseconds(slack)
     // Each engine has a limit of its own; the store's is that nothing larger can be in it.
-    settings.bodyBytesMax = bytesMax
+    settings.bodyBytesMax = min(bytesMax, Self.bodyBytesMost)
     settings.match = EngineCache.match
     if let quota = namespaceBytesMax { settings.quotas[namespace] = quota }
     let store = try CacheStore.open(settings)
     let core = EngineCache.Settings(
-      rules: rules, defaultPolicy: defaultPolicy, bodyBytesMax: min(bodyBytesMax, bytesMax),
+      rules: rules, defaultPolicy: defaultPolicy, bodyBytesMax: min(bodyBytesMax, settings.bodyBytesMax),
       recentBytesMax: residentBytesMax ?? min(max(bytesMax / 64, 1 << 20), 16 << 20),
       coalescesAcrossProcesses: coalescesAcrossProcesses, namespace: namespace,
       scope: credentialScope?.unlessEmpty, fieldMeaning: engine.fieldMeaning, reach: engine.reach,
@@ -148,6 +148,9 @@ extension CacheConfiguration {
     return EngineCache(
       store: store, settings: core, headers: engine.headers, account: engine.credential, jar: engine.jar)
   }
+
+  /// Lengths are 32 bits long in a record.
+  private static let bodyBytesMost = Int(UInt32.max)
 
   private func check(_ name: String) throws(NetworkError) {
     guard CacheOpening.isName(name) else { throw .misconfigured("storageName") }

@@ -78,7 +78,8 @@ enum CacheKey {
 
   /// The key of one variant, by the names in one list of the index. `headers`: what is sent.
   static func variant(
-    _ index: VariantIndex, list: Int = 0, of primary: [UInt8], headers: Headers
+    _ index: VariantIndex, list: Int = 0, of primary: [UInt8], headers: Headers,
+    _ meaning: FieldMeaning = .standard
   ) -> [UInt8] {
     var key = primary
     key += [0, 0]
@@ -86,7 +87,7 @@ enum CacheKey {
     for name in index.lists[list].names {
       key += name.utf8
       key.append(0)
-      let value = SelectingValue.normalised(name, in: headers)
+      let value = SelectingValue.normalised(name, in: headers, meaning)
       key.append(value == nil ? 0 : 1)
       key += value ?? []
       key.append(0)

@@ -57,6 +57,10 @@ extension StoredResponse {
       new, ResponseDirectives(new), isDated: isDated, receivedAt: receivedAt, rules: rules)
     var result = self
     result.headers = StoredFields.updated(allHeaders, with: kept)
+    // Each may bring new names; more than any head may have is none.
+    guard result.headers.block.count <= Self.fieldBytesMax, result.headers.count <= Self.fieldsMax else {
+      return .dropped
+    }
     var withAge = result.headers
     // It is not stored, but counts once.
     if let age = new[.age] { withAge.append(name: "Age".utf8, value: age) }
@@ -73,6 +77,10 @@ extension StoredResponse {
     result.facts.flags.formUnion(facts.flags.intersection(.isDecoded))
     return .updated(result)
   }
+
+  /// As much as comes with one answer.
+  private static let fieldBytesMax = 128 << 10
+  private static let fieldsMax = 256
 
   private static func mayStay(_ directives: ResponseDirectives, _ rules: CacheRules) -> Bool {
     let flags = directives.flags

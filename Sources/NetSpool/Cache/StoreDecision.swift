@@ -8,7 +8,7 @@ enum StoreDecision {
     let fields = AnswerFields(head.headers)
     // What sets one user's cookie is nothing to share. A private cache stores it as any other answer (RFC 9111 section
     // 7.3): its field is served again, but only what comes from the origin gets into a jar.
-    guard let vary = VaryFields(fields), !(rules.isShared && fields.setsCookie) else { return nil }
+    guard VaryFields(fields) != nil, !(rules.isShared && fields.setsCookie) else { return nil }
     let directives = ResponseDirectives(fields)
     guard permits(directives, fields, exchange, rules) else { return nil }
     let date = ResponseFacts.saidDate(fields, receivedAt: exchange.receivedAt)
@@ -22,7 +22,6 @@ enum StoreDecision {
         status: head.status, fields: fields, directives: directives,
         date: date ?? InitialAge.seconds(exchange.receivedAt),
         requestedAt: exchange.requestedAt, receivedAt: exchange.receivedAt, rules: rules))
-    stored.variant = vary.selected(from: exchange.requestHeaders)
     if hidden.count > 0 { stored.hidden = hidden }
     return stored
   }

@@ -8,7 +8,7 @@
 /// | 4      | 4     | flags                         |
 /// | 8      | 7 × 8 | requestedAt, receivedAt, lifetime, initialAge, staleWhileRevalidate, staleIfError, bodyBytes |
 /// | 64     | 8     | fingerprint of the rules      |
-/// | 72     | 5 × 4 | bytes of header block, variant block, hidden block, tags, parts |
+/// | 72     | 5 × 4 | bytes of header block, a block that nothing reads any more, hidden block, tags, parts |
 /// | 92     |       | these five                    |
 ///
 /// Each tag ends with a NUL. Parts: the length of the whole body, then first position and end of each, 8 bytes each.
@@ -21,7 +21,7 @@ extension StoredResponse {
   func encode() -> [UInt8] {
     var names: [UInt8] = []
     for tag in tags { names += Array(tag.utf8) + [0] }
-    let texts: [[UInt8]] = [headers.block, variant.block, hidden.block, names, parts?.encode() ?? []]
+    let texts: [[UInt8]] = [headers.block, [], hidden.block, names, parts?.encode() ?? []]
     var bytes: [UInt8] = []
     bytes.reserveCapacity(texts.reduce(Self.prefixBytes) { $0 + $1.count })
     bytes.append(peer == nil ? Self.mark : Self.markWithPeer)
@@ -86,7 +86,7 @@ extension StoredResponse {
     }
     self.init(
       version: version, status: status, headers: texts.headers, requestedAt: bytes.integer(at: 8),
-      receivedAt: receivedAt, facts: facts, variant: texts.variant, bodyBytes: bodyBytes, rare: texts.rare)
+      receivedAt: receivedAt, facts: facts, bodyBytes: bodyBytes, rare: texts.rare)
   }
 }
 
@@ -116,27 +116,24 @@ extension ResponseFacts {
 /// The texts behind the fixed part, which must fill the rest exactly.
 private struct Texts {
   let headers: Headers
-  let variant: Headers
   /// Nil when there is none of it.
   let rare: StoredResponse.Rare?
 
   init?(_ bytes: RawSpan, from start: Int, hasPeer: Bool) {
     let headerEnd = start + Int(bytes.integer(at: 72) as UInt32)
-    let variantEnd = headerEnd + Int(bytes.integer(at: 76) as UInt32)
-    let hiddenEnd = variantEnd + Int(bytes.integer(at: 80) as UInt32)
+    let hiddenStart = headerEnd + Int(bytes.integer(at: 76) as UInt32)
+    let hiddenEnd = hiddenStart + Int(bytes.integer(at: 80) as UInt32)
     let tagsEnd = hiddenEnd + Int(bytes.integer(at: 84) as UInt32)
     let end = tagsEnd + Int(bytes.integer(at: 88) as UInt32)
     guard hasPeer ? end < bytes.byteCount : end == bytes.byteCount,
-      let headers = Headers(storedBlock: bytes, start..<headerEnd),
-      let variant = Headers(storedBlock: bytes, headerEnd..<variantEnd)
+      let headers = Headers(storedBlock: bytes, start..<headerEnd)
     else { return nil }
     self.headers = headers
-    self.variant = variant
-    guard variantEnd < bytes.byteCount else {
+    guard hiddenStart < bytes.byteCount else {
       rare = nil
       return
     }
-    guard let hidden = Headers(storedBlock: bytes, variantEnd..<hiddenEnd),
+    guard let hidden = Headers(storedBlock: bytes, hiddenStart..<hiddenEnd),
       let tags = Self.tags([UInt8](bytes.extracting(hiddenEnd..<tagsEnd)))
     else { return nil }
     var rare = StoredResponse.Rare(hidden: hidden, tags: tags)

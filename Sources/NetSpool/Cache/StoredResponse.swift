@@ -10,8 +10,6 @@ struct StoredResponse: Sendable, Hashable {
   var requestedAt: Int64
   /// When the answer's head came, or that of the last 304; milliseconds since 1970.
   var receivedAt: Int64
-  /// The request fields that Vary names, normalised and without secrets; one that was absent is absent.
-  var variant: Headers
   var facts: ResponseFacts
   /// Length of the stored body.
   var bodyBytes: Int64
@@ -32,8 +30,7 @@ struct StoredResponse: Sendable, Hashable {
 
   init(
     version: ResponseHead.Version, status: Int, headers: Headers, requestedAt: Int64,
-    receivedAt: Int64, facts: ResponseFacts, variant: Headers = Headers(), bodyBytes: Int64 = 0,
-    rare: Rare? = nil
+    receivedAt: Int64, facts: ResponseFacts, bodyBytes: Int64 = 0, rare: Rare? = nil
   ) {
     self.version = version
     self.status = status
@@ -41,7 +38,6 @@ struct StoredResponse: Sendable, Hashable {
     self.requestedAt = requestedAt
     self.receivedAt = receivedAt
     self.facts = facts
-    self.variant = variant
     self.bodyBytes = bodyBytes
     self.rare = rare.map { [$0] } ?? []
   }

@@ -74,7 +74,7 @@ enum StoredSelection: Sendable, Equatable {
     let total = stored.parts?.total ?? stored.bodyBytes
     let ranges = specs.ranges(in: total)
     if ranges.isEmpty { return .unsatisfiable }
-    return ranges.reduce(0, { $0 + Int64($1.count) }) > total ? .whole : .parts(ranges)
+    return ranges.reduce(0, { $0.addingSaturated(Int64($1.count)) }) > total ? .whole : .parts(ranges)
   }
 
   /// `If-Range`: the parts are wanted of this very answer, and of another all of it (RFC 9110 section 13.1.5).

@@ -93,16 +93,6 @@ struct VaryFields: Sendable, Hashable {
 
   var isEmpty: Bool { names.isEmpty }
 
-  /// The fields of these names, normalised, one line each; an absent field stays absent, an empty one is
-  /// there. Secrets come out as a keyed hash, so that none is written down.
-  func selected(from request: Headers) -> Headers {
-    var selected = Headers()
-    for name in names {
-      guard let value = SelectingValue.normalised(name, in: request) else { continue }
-      selected.append(name: name.utf8, value: value)
-    }
-    return selected
-  }
 }
 
 /// The value of a request field in the form in which two are compared (RFC 9111 section 4.1): lines of one
@@ -111,11 +101,12 @@ struct VaryFields: Sendable, Hashable {
 /// No order is changed: `en, de` and `de, en` are equal by the letter of RFC 9110 section 12.5.4, but the
 /// same section knows that servers prefer the first.
 enum SelectingValue {
-  /// Nil if the field is absent.
-  static func normalised(_ name: String, in request: Headers) -> [UInt8]? {
+  /// Nil if the field is absent. A secret comes out as a keyed hash, so that none is written down.
+  static func normalised(_ name: String, in request: Headers, _ meaning: FieldMeaning = .standard) -> [UInt8]?
+  {
     let lines = request.allBytes(name)
     guard let first = lines.first else { return nil }
-    if Redaction.standard.isSecret(header: name) { return secret(lines) }
+    if meaning.isSecret(name) { return secret(lines) }
     if singletons.contains(name), lines.count == 1 { return Array(first) }
     var value: [UInt8] = []
     for (index, line) in lines.enumerated() {

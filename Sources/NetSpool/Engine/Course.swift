@@ -187,6 +187,8 @@ extension Scheduler {
         }
       }
     }
+    if operation.loop.cacheUse != nil { cacheSide.validations.release(operation) }
+    operation.loop.cacheUse = nil
     leader.makeExtras().waiters.append(operation)
     if let origin = leader.loop.origin { origins.noteTotal(of: operation, at: origin) }
     move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))
@@ -203,7 +205,11 @@ extension Scheduler {
       }
     default: break
     }
-    if let early = leader.loop.cacheUse?.early { cacheSide.provide(operation, early) }
+    if let use = leader.loop.cacheUse, let early = use.early,
+      !use.cache.store.holdsBack(use.question.primaryKey.digest.first, askedAt: leader.loop.submittedAt)
+    {
+      cacheSide.provide(operation, early)
+    }
     if operation.sentPriority > leader.loop.priority { context.raise(leader, to: operation.sentPriority) }
     playback?.start()
     return true

@@ -214,7 +214,15 @@ struct StoreDuty: Sendable {
   let cache: EngineCache
   /// What it keeps in memory until then.
   var bytes = 0
+  /// Where older bytes stand, which go when it cannot be done.
+  var replaced: StoreKey?
   let job: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+
+  func begin(_ done: @escaping @Sendable () -> Void) {
+    if cache.store.look(bytes: bytes, { [job] in job(done) }) { return }
+    if let replaced { cache.store.remove(replaced) }
+    done()
+  }
 }
 
 extension Scheduler {
@@ -273,8 +281,7 @@ extension Scheduler {
         duty.job { left.signal() }  // a model has one thread
         continue
       }
-      let isTaken = duty.cache.store.look(bytes: duty.bytes) { duty.job { left.signal() } }
-      if !isTaken { left.signal() }
+      duty.begin { left.signal() }
     }
   }
 }

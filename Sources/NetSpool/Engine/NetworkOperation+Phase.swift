@@ -232,6 +232,7 @@ extension Scheduler {
     case .ended:
       sinks.watch.end(operation)
       operation.loop.extras?.lateBody = nil
+      operation.loop.extras?.unwritten = []
       operations.remove(operation)
       if operations.takeCrowd() { giveMemoryBack() }
     case .ready, .waiting(.others), .deciding, .frozen: break

@@ -168,15 +168,21 @@ import Testing
     }
   }
 
-  @Test func `a stored redirect is asked for once, and so is where it leads`() async throws {
+  @Test(arguments: [false, true])
+  func `a stored redirect is asked for once, and so is where it leads`(varies: Bool) async throws {
     try await withTwoQueues { first, second, origin in
       origin.hold("/to", cacheable("there"))
-      let moved = Answer(status: 301).header("Location", "/to").header("Cache-Control", "max-age=100")
+      var moved = Answer(status: 301).header("Location", "/to").header("Cache-Control", "max-age=100")
+      if varies { moved = moved.header("Vary", "Accept-Encoding") }
       let asking = await first.held("/from", moved, at: origin)
       let waiting = second.start("/from")
       await second.settle()
       origin.release("/from")
       #expect(await origin.waitForWaiting("/to", 1))
+      // What is stored of it does not wait for the end of the first
+      let plain = second.operation(path: "/from")
+      plain.redirects = .none
+      #expect(await second.end(of: plain).response?.source == .cache)
       origin.release("/to")
       #expect(await asking.end().text == "there")
       #expect(await waiting.end().text == "there")

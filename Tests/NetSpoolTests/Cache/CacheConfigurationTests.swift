@@ -1,12 +1,24 @@
 import Glibc
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 /// A cache that cannot be is an error, never silently none.
 struct CacheConfigurationTests {
+  /// The length of one is 32 bits long in its record.
+  @Test func `no body is stored that a record has no length for`() throws {
+    let engine = try NetworkEngine(host: "127.0.0.1")
+    let folder = try TestFolder()
+    var settings = CacheConfiguration(directory: folder.path)
+    (settings.bytesMax, settings.bodyBytesMax) = (100 << 30, 8 << 30)
+    try engine.useCache(settings)
+    let cache = try #require(engine.cache)
+    let limits = [cache.settings.bodyBytesMax, cache.store.settings.bodyBytesMax]
+    #expect(limits == [Int(UInt32.max), Int(UInt32.max)])
+  }
+
   @Test func `a setting that makes no sense`() throws {
     let mistakes: [(name: String, make: (inout CacheConfiguration) -> Void)] = [
       ("bytesMax", { $0.bytesMax = 0 }), ("bytesMax", { $0.bytesMax = -1 }),

@@ -146,6 +146,69 @@ struct CacheFaceTests {
     }
   }
 
+  @Test func `a part of a body that is longer than any adds up to no trap`() async throws {
+    try await withCache { engine, origin, _ in
+      let part = Answer.text("x", status: 206).header("ETag", "\"a\"").header("Cache-Control", "max-age=100")
+      origin.on("/a", part.header("Content-Range", "bytes 0-0/999999999999999999"))
+      #expect(await engine.fetch("/a", headers: ["Range": "bytes=0-0"]).text == "x")
+      let ranges = Array(repeating: "0-", count: 10).joined(separator: ",")
+      #expect(await engine.fetch("/a", headers: ["Range": "bytes=\(ranges)"]).response?.source == .network)
+    }
+  }
+
+  enum Remembered: CaseIterable { case password, deadline, redirect }
+
+  /// Whatever an operation has to remember besides.
+  @Test(arguments: Remembered.allCases)
+  func `a request with a key of the caller's own removes what stands there`(_ what: Remembered) async throws {
+    try await withCache(engine: {
+      if what == .password { $0.credentials = .basic(user: "a", password: "b", preemptive: true) }
+    }) { engine, origin, _ in
+      origin.on("/7", Self.lasting("old"))
+      origin.on("/done", .text("done"))
+      func get(_ method: NetworkRequest.Method = .get) async -> Ending {
+        let operation = engine.operation(path: "/7", method: method).configure { $0.cacheKey = "picture 7" }
+        if what == .deadline { operation.timeouts.queueDeadline = .seconds(600) }
+        return await engine.end(of: operation)
+      }
+      #expect(await get().response?.source == .network)
+      #expect(await get().response?.source == .cache)
+      // Asked for at another URL, it is in the way of its own name alone
+      origin.on("/7", method: "POST", what == .redirect ? .redirect(to: "/done", status: 303) : .text("new"))
+      _ = await get(.post)
+      origin.on("/7", Self.lasting("new"))
+      #expect(await get().text == "new")
+    }
+  }
+
+  @Test func `under a key of the caller's own stands where a redirect leads`() async throws {
+    try await withCache { engine, origin, _ in
+      let moved = Answer.redirect(to: "/signed", status: 302).header("Cache-Control", "max-age=100")
+      origin.on("/7", moved)
+      origin.on("/signed", Self.lasting("picture"))
+      for source in [NetworkResponse.Source.network, .cache] {
+        let operation = engine.operation(path: "/7").configure { $0.cacheKey = "picture 7" }
+        let ending = await engine.end(of: operation)
+        #expect(ending.text == "picture" && ending.response?.source == source, "\(ending)")
+      }
+      #expect(origin.requestCount == 2)
+    }
+  }
+
+  /// One that does not follow redirects has stored it there.
+  @Test func `a redirect under a key of the caller's own leads to its end`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on("/7", Answer.redirect(to: "/signed", status: 302).header("Cache-Control", "max-age=100"))
+      origin.on("/signed", Self.lasting("picture"))
+      for (follows, status) in [(false, 302), (true, 200)] {
+        let operation = engine.operation(path: "/7").configure { $0.cacheKey = "picture 7" }
+        if !follows { operation.configure { $0.redirects = .none } }
+        let ending = await engine.end(of: operation)
+        #expect((ending.response ?? ending.error?.response)?.status == status, "\(ending)")
+      }
+    }
+  }
+
   @Test func `what has a tag goes with it`() async throws {
     try await withCache { engine, origin, _ in
       origin.fallback(Self.lasting("x"))

@@ -42,6 +42,20 @@ struct CacheValidationTests {
     (["ETag: \"a\""], ["ETag: \"a\"", "Set-Cookie: x"], "updated"),
   ]
 
+  @Test func `what is stored of a head stays as long as a head may be`() throws {
+    let tag = "ETag: \"a\""
+    var held = try #require(stored([tag, "Cache-Control: max-age=1"]))
+    var rounds = 0
+    while rounds < 10,
+      case .updated(let next) = updated(held, [tag] + (0..<60).map { "X-\(rounds)-\($0): x" })
+    {
+      (held, rounds) = (next, rounds + 1)
+    }
+    #expect(rounds == 4)
+    let long = "X-Long: \(String(repeating: "x", count: 130 << 10))"
+    #expect(name(updated(held, [tag, long])) == "dropped")
+  }
+
   @Test(arguments: selections)
   func `a 304 is about the stored answer`(_ lines: [String], _ new: [String], expected: String) throws {
     let held = try #require(stored(lines + ["Cache-Control: max-age=1"]))

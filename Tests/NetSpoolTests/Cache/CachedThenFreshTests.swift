@@ -35,6 +35,21 @@ struct CachedThenFreshTests {
     }
   }
 
+  @Test func `a part of what is held is no other than without the wish for changes`() async throws {
+    try await withCache { engine, origin, _ in
+      origin.on(
+        "/a", Answer.text("0123456789").header("Cache-Control", "max-age=100").header("ETag", "\"a\""))
+      _ = await engine.fetch("/a")
+      let operation = engine.operation(path: "/a").configure {
+        $0.cachePolicy = .cachedThenFresh
+        $0.notifiesOnlyChanges = true
+        $0.headers["Range"] = "bytes=2-4"
+      }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "234" && origin.requestCount == 1, "\(ending)")
+    }
+  }
+
   @Test func `a handler that comes between the two hears the second, changed or not`() async throws {
     try await withStale { engine, origin in
       origin.hold("/a", .status(304))

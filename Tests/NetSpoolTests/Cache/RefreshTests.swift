@@ -15,6 +15,8 @@ struct RefreshTests {
       #expect(await origin.waitForWaiting("/a", 1))
       for _ in 1...50 { #expect(await engine.fetch("/a").text == "old") }
       #expect(origin.hits("/a") == 2)
+      let activity = engine.configuration.queue.activity
+      #expect(activity.queued + activity.running == 1, "\(activity)")
       #expect(origin.requests.last?.header("If-None-Match") == "\"a\"")
       origin.release("/a")
       await idle(engine)

@@ -41,9 +41,11 @@ extension CacheBridge {
       transfer.bodyBytes <= use.cache.settings.bodyBytesMax
     else { return storeNothing(answer, use, use.claim) }
     if let body = bodyInMemory(answer, transfer) {
-      return answer.head.status == 206
-        ? putPart(answer, body, entry, transfer, use, of: operation)
-        : put(entry, body, transfer, use, of: operation)
+      if answer.head.status == 206 { return putPart(answer, body, entry, transfer, use, of: operation) }
+      if let duty = put(entry, body, transfer, use, of: operation) {
+        operation.makeExtras().unwritten.append(duty)
+      }
+      return
     }
     guard let spool = transfer.exchange.spool else { return storeNothing(answer, use, use.claim) }
     // The last of it may be on its way to the disk.
@@ -61,7 +63,8 @@ extension CacheBridge {
         if let claim { cache.store.finish(claim) }
       }
       // Where it stands, the index of the variants says, and a loop does not look there.
-      if cache.mustLook(beforePutting: whole, for: question) { _ = cache.store.look(put) } else { put() }
+      guard cache.mustLook(beforePutting: whole, for: question) else { return put() }
+      if !cache.store.look(put) { cache.store.remove(question.primaryKey) }
     }
   }
 
@@ -95,23 +98,24 @@ extension CacheBridge {
     }
   }
 
+  /// Returns what is still to be done where a loop does not look.
   func put(
     _ entry: StoredResponse, _ body: [UInt8], _ transfer: Transfer, _ use: CacheUse,
     of operation: NetworkOperation, askedAt: Microseconds? = nil
-  ) {
+  ) -> StoreDuty? {
     let entry = complete(entry, transfer, of: operation)
     let (cache, question, askedAt) = (use.cache, use.question, askedAt ?? transfer.exchange.startedAt)
     guard cache.mustLook(beforePutting: entry, for: question) else {
-      return cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
+      cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
+      return nil
     }
     // Where it stands, the index of the variants says.
     let claim = use.claim.take()
-    let duty = StoreDuty(cache: cache, bytes: body.count) { done in
+    return StoreDuty(cache: cache, bytes: body.count, replaced: question.primaryKey) { done in
       cache.put(entry, .bytes(body), for: question, askedAt: askedAt)
       if let claim { cache.store.finish(claim) }
       done()
     }
-    operation.makeExtras().unwritten.append(duty)
   }
 
   /// With what is known at the end only.
@@ -127,11 +131,16 @@ extension CacheBridge {
   /// An answer of this status says what the resource is now, or that it is gone (RFC 9111 section 4.3.3).
   private static func takesPlace(_ status: Int) -> Bool { status < 400 || status == 404 || status == 410 }
 
-  /// A redirect that is about to be followed.
+  /// A redirect that is about to be followed. Under a key of the caller's own stands where it leads.
   func storeRedirect(_ operation: NetworkOperation, _ transfer: Transfer) {
     guard let use = operation.loop.cacheUse, use.question.request.method == .get else { return }
+    if operation.sent.cacheKey != nil {
+      use.claim?.giveUp()
+      return
+    }
     if let entry = use.findings.entry, transfer.exchange.collected.count == Int(transfer.bodyBytes) {
-      put(entry, transfer.takeCollected(), transfer, use, of: operation)
+      // Others do not wait until the operation ends.
+      put(entry, transfer.takeCollected(), transfer, use, of: operation)?.begin {}
       if let claim = use.claim { use.cache.store.finish(claim) }
       return
     }
@@ -184,7 +193,7 @@ extension CacheBridge {
       }
     }
     // Its user hears of it when the store has it: whoever reads then, reads what is new.
-    let custom = history == nil ? operation.sent.cacheKey : nil
+    let custom = history?.redirects?.hops ?? 0 == 0 ? operation.sent.cacheKey : nil
     guard let cache else { return }
     operation.makeExtras().unwritten.append(cache.invalidate(targets, custom: custom))
     if method == .post { notePosted(operation, transfer, head, cache) }

@@ -19,7 +19,9 @@ struct CacheBridge {
   func consult(
     _ operation: NetworkOperation, _ cache: EngineCache, _ question: CacheQuestion, _ look: LoopLook
   ) -> Consultation {
-    let held = look.held
+    // Under a key of the caller's own, the redirect that has led here.
+    let isLed = operation.sent.cacheKey != nil && (operation.loop.history?.redirects?.hops ?? 0) > 0
+    let held = isLed ? look.held.flatMap { (300..<400).contains($0.stored.status) ? nil : $0 } : look.held
     switch CacheDecision.make(for: question.request, stored: held?.stored, now: cache.now) {
     case .bypass: return .ask(nil)
     case .notCached: return .refuse(NetworkError(.notCached))

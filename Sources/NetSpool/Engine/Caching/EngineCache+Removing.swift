@@ -47,20 +47,24 @@ extension EngineCache {
 
   /// What answered a request, at once: it turned out to be worthless.
   func remove(answerTo request: NetworkRequest, at url: String) {
+    if let custom = request.cacheKey { store.removeResource(resource(custom: custom)) }
     if let pieces = try? URLParser.parse(url).pieces { store.removeResource(resource(pieces)) }
   }
 
   /// Names the resource of a URL in the digests of the store's keys.
   func resource(_ url: URLPieces) -> UInt64 { StoreKey.resource(CacheKey.resource(url).rawBytes, part: part) }
 
+  /// The same for a key of a caller's own.
+  private func resource(custom: String) -> UInt64 {
+    StoreKey.resource(Array(KeyText.escaped(custom).utf8).rawBytes, part: part)
+  }
+
   /// Removes what an answer to an unsafe request makes worthless (RFC 9111 section 4.4), for all senders: the fields of
   /// the request that changed it say nothing of those of the requests that it changed it for. Done once the disk knows,
   /// or when nothing was held.
   func invalidate(_ targets: [URLPieces], custom: String? = nil) -> StoreDuty {
     var resources = targets.map { resource($0) }
-    if let custom {
-      resources.append(StoreKey.resource(Array(KeyText.escaped(custom).utf8).rawBytes, part: part))
-    }
+    if let custom { resources.append(resource(custom: custom)) }
     var isFound = false
     for resource in resources where store.removeResource(resource) { isFound = true }
     let store = store

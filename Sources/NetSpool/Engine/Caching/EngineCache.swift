@@ -235,7 +235,8 @@ extension EngineCache {
   func wholeAnswer(at key: StoreKey) -> HeldAnswer? { answer(at: key).flatMap { isWhole($0) ? $0 : nil } }
 
   private func variantKey(_ index: VariantIndex, _ list: Int, _ question: CacheQuestion) -> StoreKey {
-    let bytes = CacheKey.variant(index, list: list, of: question.primaryKey.fullKey, headers: question.fields)
+    let bytes = CacheKey.variant(
+      index, list: list, of: question.primaryKey.fullKey, headers: question.fields, settings.fieldMeaning)
     return StoreKey(bytes, resource: question.resource, part: part)
   }
 

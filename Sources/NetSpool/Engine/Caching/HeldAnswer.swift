@@ -129,8 +129,7 @@ extension EngineCache {
     if isFirst, bringsURLOnly(request), answers(held, question, now) {
       remember(held, question, url: request.url)
     }
-    if comparesBytes(question, request) { return LoopLook(held: held.inMemory) }
-    return look(at: held, for: question)
+    return look(at: comparesBytes(question, request) ? held.inMemory : held, for: question)
   }
 
   /// Finds the parts of the body that are asked for. Waits for the disk.

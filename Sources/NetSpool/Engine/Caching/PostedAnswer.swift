@@ -44,6 +44,9 @@ extension CacheBridge {
       ending.failure == nil, let answer = ending.answer, transfer.completeness == .whole,
       transfer.bodyBytes <= posted.use.cache.settings.bodyBytesMax, let body = bodyInMemory(answer, transfer)
     else { return }
-    put(entry, body, transfer, posted.use, of: operation, askedAt: posted.askedAt)
+    guard let duty = put(entry, body, transfer, posted.use, of: operation, askedAt: posted.askedAt) else {
+      return
+    }
+    operation.makeExtras().unwritten.append(duty)
   }
 }

@@ -24,6 +24,13 @@ final class CacheSide {
   let bridge = CacheBridge()
   let validations: Validations
   let claims: Claims
+  /// The renewals under way, by what they renew. What stands here may have ended.
+  private var renewals: [KeyDigest: Renewal] = [:]
+  private var renewalsMax = 64
+
+  private struct Renewal {
+    weak var operation: NetworkOperation?
+  }
 
   init(_ context: LoopContext) {
     self.context = context
@@ -48,7 +55,8 @@ final class CacheSide {
     let question = asked.question
     if let found = cache.stillFound(asked) {
       let look = LoopLook(held: found.held.first)
-      return step(after: bridge.consult(operation, cache, question, look), operation, request, next)
+      let consultation = bridge.consult(operation, cache, question, look)
+      return step(after: consultation, about: question.primaryKey.digest, operation, request, next)
     }
     let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
     return look(CacheFinding(cache, question, .request(then: next, claim))) {
@@ -64,7 +72,8 @@ final class CacheSide {
       let consultation = bridge.consult(operation, cache, question, look)
       // What is stored is news for others, too; else it claims once more when its turn has come.
       if case .answer = consultation { claim?.finish() } else { claim?.release() }
-      return operation.withSent { step(after: consultation, operation, $0, next) }
+      let key = question.primaryKey.digest
+      return operation.withSent { step(after: consultation, about: key, operation, $0, next) }
     case .standIn(let ending):
       guard let held = look.held, let answer = bridge.answer(operation, question, held, look.parts, cache)
       else { return .end(ending) }
@@ -82,8 +91,8 @@ final class CacheSide {
   }
 
   private func step(
-    after consultation: CacheBridge.Consultation, _ operation: NetworkOperation, _ request: NetworkRequest,
-    _ next: Unanswered
+    after consultation: CacheBridge.Consultation, about key: KeyDigest, _ operation: NetworkOperation,
+    _ request: NetworkRequest, _ next: Unanswered
   ) -> Step {
     switch consultation {
     case .ask(let use):
@@ -93,7 +102,7 @@ final class CacheSide {
       operation.loop.cacheUse = use
       if let early = use.early { for recipient in operation.recipients { provide(recipient, early) } }
     case .answer(let response, let renews):
-      if renews { refresh(request, operation.engine) }
+      if renews { refresh(request, operation.engine, key) }
       return .answer(response)
     case .refuse(let failure): return .fail(failure)
     }
@@ -138,10 +147,15 @@ final class CacheSide {
     context.tell(recipient, .provisional(early))
   }
 
-  /// Brings a stored answer up to date, for no caller in particular.
-  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine) {
-    guard !engine.isClosed else { return }
+  /// Brings a stored answer up to date, for no caller in particular; once, however many are given it meanwhile.
+  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine, _ key: KeyDigest) {
+    guard !engine.isClosed, renewals[key]?.operation == nil else { return }
     let refresh = NetworkOperation(request, engine: engine)
+    if renewals.count >= renewalsMax {
+      renewals = renewals.filter { $1.operation != nil }
+      renewalsMax = max(64, 2 * renewals.count)
+    }
+    renewals[key] = Renewal(operation: refresh)
     refresh.loop.isRefresh = true
     refresh.onError { _ in }  // nobody asked, so nobody hears of it
     // Through the mailbox: where a redirect has led here, its own origin is another loop's.

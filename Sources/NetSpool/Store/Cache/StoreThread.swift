@@ -276,6 +276,8 @@ struct StoreThread: ~Copyable {
       core.noteRoom(shared)
       shared.statistics.state = .open
     }
+    // What could not be written before may be now.
+    if !unwritten.isEmpty { retryAt = 0 }
     // Old pages are free to be used again only when no snapshot sees them.
     core.views.withLock { $0.retireCurrent() }
   }
