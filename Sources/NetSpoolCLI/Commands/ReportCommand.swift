@@ -49,9 +49,7 @@ struct ReportMergeCommand: StatusCommand {
 
   func run(_ console: Console) throws -> JobStatus {
     let merge = ReportMerge(paths: files, ledger: Ledger(directory: Ledger.temporaryDirectory(.process)))
-    let totals = try merge.run(
-      merged: try (output ?? (json || failed == "-" ? nil : "-")).map { try OutputFile.create($0) },
-      failed: try failed.map { try OutputFile.create($0) })
+    let totals = try merge.run(merged: output ?? (json || failed == "-" ? nil : "-"), failed: failed)
     let json = json ? totals.summary.json(exitStatus: totals.summary.exitStatus) : nil
     if let json { try StandardOutput.write(json) } else { console.message(totals.text) }
     return .allDone

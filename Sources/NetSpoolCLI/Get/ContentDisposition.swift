@@ -51,9 +51,10 @@ enum ContentDisposition {
     }
   }
 
-  /// What stands behind the last slash, whichever way it leans.
+  /// What stands behind the last slash, whichever way it leans. A leading dot goes, as from a URL.
   private static func plainName(_ bytes: [UInt8]) -> String? {
     let last = bytes.split(whereSeparator: { "/\\".utf8.contains($0) }).last
-    return last.flatMap { OutputName.fromList(String(decoding: $0, as: UTF8.self)) }
+    let name = last.flatMap { OutputName.fromList(String(decoding: $0, as: UTF8.self)) }
+    return name.map(OutputName.visible)
   }
 }

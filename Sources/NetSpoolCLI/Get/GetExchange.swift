@@ -185,7 +185,7 @@ struct GetExchange {
     if case .path(let name)? = place {
       if name == "-" { return try GetTarget(name) }
       let name = URLGlob.filled(name, asked.parts)
-      let path = unclobbered(name.hasPrefix("/") ? name : folder + name)
+      let path = try unclobbered(name.hasPrefix("/") ? name : folder + name)
       if options.createDirs, let slash = path.lastIndex(of: "/") {
         try OutputFolder.make(String(path[...slash]))
       }
@@ -198,13 +198,15 @@ struct GetExchange {
     guard let name else {
       throw Mistake("\(URLText.masked(operation.request.url)) ends without a file's name: -o gives one")
     }
-    return try GetTarget(unclobbered(folder + name))
+    return try GetTarget(try unclobbered(folder + name))
   }
 
   /// With `--no-clobber` the first of `name`, `name.1`, ... `name.100` that is not there, as with curl.
-  private func unclobbered(_ path: String) -> String {
+  private func unclobbered(_ path: String) throws(IOFailure) -> String {
     guard options.noClobber, FileFacts(path: path) != nil else { return path }
-    return (1...100).lazy.map { "\(path).\($0)" }.first { FileFacts(path: $0) == nil } ?? path
+    let free = (1...100).lazy.map { "\(path).\($0)" }.first { FileFacts(path: $0) == nil }
+    guard let free else { throw IOFailure(action: "write over", path: path, code: EEXIST) }
+    return free
   }
 }
 

@@ -208,11 +208,7 @@ final class FetchJob {
   private func placed(_ item: FetchItem, _ outcome: FetchOutcome) -> FetchOutcome {
     guard outcome.ending == .done, landsBodies else { return outcome }
     var placed = FetchOutcome(.cancelled)
-    writing(\.place) { target throws(IOFailure) in
-      let place = try target.add(item, outcome)
-      placed = outcome
-      placed.place = place
-    }
+    writing(\.place) { target throws(IOFailure) in placed = try target.add(item, outcome) }
     return placed
   }
 

@@ -188,7 +188,7 @@ extension FetchOutcome {
     attempts = 0
   }
 
-  /// The same once its body was looked at.
+  /// The same once its body was looked at, or could not get its name.
   func judged(_ verdict: ImageGate.Verdict) -> FetchOutcome {
     switch verdict {
     case .passed: self

@@ -12,6 +12,8 @@ struct RobotsRules: Sendable {
   init(_ text: [UInt8], agent: String) {
     var (own, all) = ([(pattern: [UInt8], allows: Bool)](), [(pattern: [UInt8], allows: Bool)]())
     var (isOwn, isAll, hasOwn, wasAgent) = (false, false, false, false)
+    // Some editors begin a text with a byte order mark.
+    let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text[...]
     for line in text.prefix(Self.bytesMax).split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
       let line = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
       guard let colon = line.firstIndex(of: ":") else { continue }

@@ -16,6 +16,8 @@ final class Sender: Sendable {
     var output: String?
     var completion: @Sendable (FetchOutcome) -> Void
     var attempts = 0
+    /// The longest part that one of its attempts has left when its time was over.
+    var partBytes: Int64 = 0
 
     fileprivate var url: String { location ?? sources.url }
 
@@ -244,7 +246,11 @@ final class Sender: Sendable {
     }
     if error.code == .digestMismatch { forget(parcel, error.response) }
     // Its limit is for what stands still or never ends; this one is nearer to its end each time.
-    if hasGrown(file, error), !isDraining.load(ordering: .relaxed) { return send(parcel) }
+    if let bytes = grownPart(parcel, file, error), !isDraining.load(ordering: .relaxed) {
+      var next = parcel
+      next.partBytes = bytes
+      return send(next)
+    }
     if goesOn(parcel, outcome) { return }
     guard error.brokeOff, outcome.attempts < attemptsMax, !isDraining.load(ordering: .relaxed) else {
       return parcel.completion(outcome)
@@ -254,11 +260,13 @@ final class Sender: Sendable {
     send(again)
   }
 
-  /// True if an attempt ran out of time and has left a longer part than it found.
-  private func hasGrown(_ file: FileDownloadStream?, _ error: NetworkError) -> Bool {
+  /// The length of the part, if an attempt ran out of time and has left a longer one than it found and
+  /// than all before: a server that knows no ranges begins anew each time.
+  private func grownPart(_ parcel: Parcel, _ file: FileDownloadStream?, _ error: NetworkError) -> Int64? {
     // The limit of the whole was over, though bytes may still have come.
-    guard let file, error.code == .timedOut, error.cause == .total else { return false }
-    return FilePart.bytes(of: file.path).map { $0 > file.resumedAt + FilePart.growthMin } ?? false
+    guard let file, error.code == .timedOut, error.cause == .total else { return nil }
+    let before = max(file.resumedAt, parcel.partBytes)
+    return FilePart.bytes(of: file.path).flatMap { $0 > before + FilePart.growthMin ? $0 : nil }
   }
 
   /// Asks the next of the line's URLs, if there is one that may help.
@@ -267,7 +275,7 @@ final class Sender: Sendable {
       return false
     }
     var next = parcel
-    (next.attempts, next.location, next.hops) = (outcome.attempts, nil, 0)
+    (next.attempts, next.location, next.hops, next.partBytes) = (outcome.attempts, nil, 0, 0)
     if case .local = permanence { return false }
     guard next.sources.advance(mayPass: permanence == .forNow && attemptsMax > 1) else { return false }
     send(next)

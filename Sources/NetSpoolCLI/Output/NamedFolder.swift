@@ -21,8 +21,9 @@ enum OutputNaming: String, CaseIterable, Sendable, ExpressibleByArgument {
 
 /// Where bodies go that have landed: into a tar, or under names that only answers tell.
 protocol BodyPlace: AnyObject {
-  /// Takes the body from where it has landed.
-  func add(_ item: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome.Place
+  /// Takes the body from where it has landed. Throws what the job cannot go on after.
+  /// - Returns: the outcome with its place, or as a failure of this line alone.
+  func add(_ item: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome
   func finish() throws(IOFailure)
 }
 
@@ -39,17 +40,28 @@ final class NamedFolder: BodyPlace {
     (self.bodies, self.folder, self.names) = (bodies, folder, names)
   }
 
-  func add(_ item: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome.Place {
+  func add(_ item: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome {
     let name: String
     if let output = item.output {
       name = output
     } else {
-      name = try names.claim(outcome.name ?? OutputName.fallback)
+      name = try names.claim(outcome.name ?? OutputName.fallback, for: item.url)
     }
-    let (landing, path) = (bodies.path(for: item), try folder.makePath(for: name))
+    let landing = bodies.path(for: item)
+    do throws(IOFailure) { try move(landing, to: name) } catch {
+      unsafe _ = unlink(landing)
+      if IOFailure.stopsEverything(error.code) { throw error }
+      return outcome.judged(.failed(errno: error.code))
+    }
+    var placed = outcome
+    placed.place = FetchOutcome.Place(member: name)
+    return placed
+  }
+
+  private func move(_ landing: String, to name: String) throws(IOFailure) {
+    let path = try folder.makePath(for: name)
     // An answer without a body made no file.
     if FileFacts(path: landing) != nil, unsafe rename(landing, path) != 0 { throw .last("write", path) }
-    return FetchOutcome.Place(member: name)
   }
 
   func finish() {}

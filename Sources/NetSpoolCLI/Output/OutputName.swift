@@ -21,7 +21,12 @@ enum OutputName {
     let encoded = String(URLText.lastPathComponent(url))
     if encoded.isEmpty { return fallback }
     let name = percentDecoded(encoded) ?? encoded
-    return safe(name.utf8.first == UInt8(ascii: ".") ? "_" + name.dropFirst() : name)
+    return safe(visible(name))
+  }
+
+  /// The name with `_` in place of a leading dot.
+  static func visible(_ name: String) -> String {
+    name.utf8.first == UInt8(ascii: ".") ? "_" + name.dropFirst() : name
   }
 
   /// The last component of the URL's path as it stands, as curl's -O has it; nil when there is none.
@@ -101,15 +106,15 @@ enum OutputName {
     return (String(name[..<dot]), String(name[dot...]))
   }
 
-  /// At most `bytes` long, cut between characters.
+  /// At most `bytes` long, cut between Unicode scalars: a character may be longer than a name.
   private static func clipped(_ text: String, to bytes: Int) -> String {
-    var (result, room) = ("", bytes)
-    for character in text {
-      room -= character.utf8.count
+    var (result, room) = (String.UnicodeScalarView(), bytes)
+    for scalar in text.unicodeScalars {
+      room -= UTF8.width(scalar)
       guard room >= 0 else { break }
-      result.append(character)
+      result.append(scalar)
     }
-    return result
+    return String(result)
   }
 
   /// Nil when the escapes are malformed or spell something that is no plain name.
@@ -145,6 +150,9 @@ enum OutputName {
 /// Gives every line of the list a file name of its own, by the list's order and nothing else: so a second run, a resumed
 /// run and every shard give the same. What the folder already holds is overwritten, which makes a second run idempotent.
 final class OutputNames {
+  /// What the ledger has for a name of an earlier run that is a file in the folder; a key in a tar is none.
+  static let heldAsFile: UInt32 = 1
+
   private let ledger: Ledger
   /// True if the name is that of a file which the job itself reads or writes: the list, the results.
   private let isProtected: (String) -> Bool
@@ -157,7 +165,7 @@ final class OutputNames {
   }
 
   /// Takes `wanted`, or the first of `wanted-1`, `wanted-2`, ... that no earlier line has.
-  /// - Parameter url: whose key in a tar it may have been before.
+  /// - Parameter url: whose key in a tar, or whose file, it may have been before.
   func claim(_ wanted: String, for url: String = "") throws(IOFailure) -> String {
     let name = try inFreeFolder(wanted)
     if try take(name, for: url) { return name }
@@ -198,13 +206,20 @@ final class OutputNames {
       let full = path.isEmpty ? String(component) : "\(path)/\(component)"
       var suffix = 0
       path = full
-      while try ledger.value(Fingerprint(.file, path)) != nil || isProtected(path) {
+      while try isFile(path) {
         suffix += 1
         path = OutputName.suffixed(full, suffix)
       }
       try ledger.insert(Fingerprint(.directory, path))
     }
     return path
+  }
+
+  /// True if an earlier line, an earlier run or the job itself has a file of that name.
+  private func isFile(_ path: String) throws(IOFailure) -> Bool {
+    if isProtected(path) { return true }
+    if try ledger.value(Fingerprint(.file, path)) != nil { return true }
+    return try ledger.value(Fingerprint(.held, path)) == Self.heldAsFile
   }
 }
 

@@ -14,11 +14,15 @@ struct ReportMerge {
     var unreadable = 0
   }
 
-  /// Writes the lines that count to `merged`, as they are, and those that are not done to `failed`, as a list.
-  func run(merged: OutputFile? = nil, failed: OutputFile? = nil) throws(IOFailure) -> Totals {
+  /// Writes the lines that count to the file `merged`, as they are, and those that are not done to the file
+  /// `failed`, as a list. Both are begun after the first reading: a file that cannot be read costs no earlier
+  /// output.
+  func run(merged: String? = nil, failed: String? = nil) throws(IOFailure) -> Totals {
     try eachLine { _, pull, number throws(IOFailure) in
       if case .record(let record) = pull { try ledger.set(Self.key(record), number) }
     }
+    let merged = try merged.map { path throws(IOFailure) in try OutputFile.create(path) }
+    let failed = try failed.map { path throws(IOFailure) in try OutputFile.create(path) }
     var totals = Totals()
     try eachLine { reader, pull, number throws(IOFailure) in
       totals.lines += 1

@@ -200,7 +200,7 @@ final class ResultsReader {
     try eachDone(in: path) { record throws(IOFailure) in
       let output = record.output ?? ""
       if let named, named.bytes(of: output) == record.end.bytes {
-        try ledger.insert(Fingerprint(.file, output))
+        try ledger.insert(Fingerprint(.held, output), OutputNames.heldAsFile)
         try ledger.set(Fingerprint(.done, record.url), Ledger.value(bytes: record.end.bytes))
       }
       try ledger.set(Fingerprint(.done, record.url, output), Ledger.value(bytes: record.end.bytes))

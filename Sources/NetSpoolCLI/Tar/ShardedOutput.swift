@@ -31,8 +31,8 @@ final class ShardedOutput: BodyPlace {
   }
 
   /// Adds an item, and removes the file with its body.
-  /// - Returns: what its member and its tar are called.
-  func add(_ fetched: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome.Place {
+  /// - Returns: the outcome, with what its member and its tar are called.
+  func add(_ fetched: FetchItem, _ outcome: FetchOutcome) throws(IOFailure) -> FetchOutcome {
     let landing = bodies.path(for: fetched)
     defer { unsafe _ = unlink(landing) }
     let body = try BodyFile(landing)
@@ -43,9 +43,10 @@ final class ShardedOutput: BodyPlace {
       TarHeader(name: member, size: body.bytes, modified: body.modified), (name.info(besides: member), info))
     let part = try part(for: item.bytes)
     try part.add(item, from: body)
-    let place = FetchOutcome.Place(member: member, tar: names.name(number))
+    var placed = outcome
+    placed.place = FetchOutcome.Place(member: member, tar: names.name(number))
     if isFull(part) { try publish() }
-    return place
+    return placed
   }
 
   /// Gives the last part its name, if there is one.

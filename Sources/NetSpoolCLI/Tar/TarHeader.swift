@@ -40,8 +40,8 @@ struct TarHeader: Equatable {
     let extra = TarHeader(
       name: "././@PaxHeader", size: Int64(records.count), modified: modified, kind: .extended)
     let padding = [UInt8](repeating: 0, count: Int(Self.padded(extra.size)) - records.count)
-    // Who knows no pax headers gets at least the end of the name.
-    let short = Array(name.utf8.suffix(Self.nameBytesMax))
+    // A reader that knows no pax headers gets at least the end of the name, from a letter's beginning.
+    let short = Array(name.utf8.suffix(Self.nameBytesMax).drop { $0 & 0xC0 == 0x80 })
     return extra.block(([], Array(extra.name.utf8))) + records + padding + block(place ?? ([], short))
   }
 
@@ -114,12 +114,14 @@ struct TarHeader: Equatable {
     func field(_ offset: Int, _ count: Int) -> ArraySlice<UInt8> {
       block[block.startIndex + offset..<block.startIndex + offset + count]
     }
-    func text(_ offset: Int, _ count: Int) -> String? {
-      String(validating: field(offset, count).prefix { $0 != 0 }, as: UTF8.self)
+    // Tars of earlier versions have names that begin inside a letter; foreign ones may have no UTF-8 at all.
+    func text(_ offset: Int, _ count: Int) -> String {
+      String(decoding: field(offset, count).prefix { $0 != 0 }, as: UTF8.self)
     }
-    guard number(field(148, 8)) == checksum(block), let size = number(field(124, 12)), size >= 0,
-      let name = text(0, 100), let prefix = text(345, 155)
-    else { return .unknown }
+    guard number(field(148, 8)) == checksum(block), let size = number(field(124, 12)), size >= 0 else {
+      return .unknown
+    }
+    let (name, prefix) = (text(0, 100), text(345, 155))
     // GNU tar has other things where the prefix is.
     let hasPrefix = field(257, 6).elementsEqual("ustar\u{0}".utf8) && !prefix.isEmpty
     let kind = block[block.startIndex + 156]

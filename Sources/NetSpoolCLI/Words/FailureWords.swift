@@ -75,7 +75,7 @@ extension FetchOutcome {
     if code == "status", let status {
       return "status \(status)" + (FailureWords.comeBack(retryAfter).map { ", \($0)" } ?? "")
     }
-    let target = code == "connectFailed" ? URLText.authority(finalURL ?? item.url) : item.output
+    let target = code == "connectFailed" ? URLText.authority(finalURL ?? item.url) : item.output ?? name
     return FailureWords.sentence(code, reason, target: target)
   }
 }

@@ -116,6 +116,12 @@ import Testing
     #expect(try bench.results("r").first?.end.attempts == 1)
   }
 
+  @Test func `a file that comes no further is given up, as of a server without ranges`() throws {
+    bench.origin.on("/big", Answer.pattern(Self.count).header("ETag", "\"a\"").stallAfter(10 << 20))
+    let end = try bench.fetch("\(big) --timeout 3s --retry 0")
+    #expect(end.exit == .status(2) && bench.origin.requestCount <= 3, "\(end.errors)")
+  }
+
   @Test(arguments: ["--no-continue", "--continue"])
   func `a file that leaves no part is given up when its time is over`(word: String) throws {
     let tag = word == "--continue" ? "W/\"weak\"" : "\"a\""

@@ -63,6 +63,12 @@ import Testing
     #expect(bench.text("f") == "/x" && bench.text("f.1") == "/x" && bench.text("f.2") == "/x")
   }
 
+  @Test func `no-clobber writes over nothing where all its names are taken`() throws {
+    for name in ["f"] + (1...100).map({ "f.\($0)" }) { try bench.write(name, ["mine"]) }
+    try get("{u}/x -o f --no-clobber").expect(status: 74, saying: "cannot write over f")
+    #expect(bench.text("f") == "mine\n" && bench.origin.requestCount == 0)
+  }
+
   @Test func `options come from a file, curl's way of writing them included`() throws {
     try bench.write("options", ["user-agent = \"me\"", "-H \"X-A: b\"", "s", "url = \"{u}/k\""])
     let end = try get("-K options")

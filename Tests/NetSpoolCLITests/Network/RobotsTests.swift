@@ -21,7 +21,8 @@ import Testing
       ("User-agent: *\nDisallow: /p", "/x/%2e%2E/p", false),
       ("User-agent: *\nDisallow: /p", "/./p", false), ("User-agent: *\nDisallow: /p", "/p/../x?/../p", true),
       ("User-agent: *\nDisallow: /p/$", "/p/x/..", false), ("User-agent: *\nDisallow: /p/$", "/p", true),
-      ("User-agent: *\nDisallow: *", "/", false), ("User-agent: *\nDisallow: /a*b*c", "/axxbyyc", false),
+      ("\u{FEFF}User-agent: *\nDisallow: /", "/x", false), ("User-agent: *\nDisallow: *", "/", false),
+      ("User-agent: *\nDisallow: /a*b*c", "/axxbyyc", false),
     ])
   func `the longest rule that fits decides`(text: String, path: String, isAllowed: Bool) {
     #expect(RobotsRules(Array(text.utf8), agent: "netspool").allows(path) == isAllowed)

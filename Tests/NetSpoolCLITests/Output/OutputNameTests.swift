@@ -39,6 +39,14 @@ import Testing
     #expect(suffixed.hasSuffix("ü-1000.jpeg"))
   }
 
+  @Test func `is cut inside a character that is longer than a name`() {
+    let name = OutputName.fromURL("http://h/e" + String(repeating: "\u{301}", count: 200))
+    #expect(name.utf8.count == 255 && name.unicodeScalars.first == "e")
+    let suffixed = OutputName.suffixed(name, 7)
+    #expect(suffixed.utf8.count == 255 && suffixed.utf8.suffix(2).elementsEqual("-7".utf8))
+    #expect(OutputName.picture(name, ending: "webp").unicodeScalars.count == 125 + 5)
+  }
+
   @Test(arguments: [
     ("a.png", "a-2.png"), ("d.e/a", "d.e/a-2"), ("a.tar.gz", "a.tar-2.gz"), (".profile", ".profile-2"),
     ("a.", "a-2."),

@@ -170,9 +170,8 @@ import Testing
     let one = try scratch.write(
       "1", line("a", "failed") + line("b", "failed-for-now") + line("c", "done") + "x\n")
     let two = try scratch.write("2", line("b", "done", bytes: 5) + line("a", "failed-for-now") + #"{"url":"#)
-    let merged = try OutputFile.create(scratch["m"])
-    let failed = try OutputFile.create(scratch["f"])
-    let totals = try ReportMerge(paths: [one, two], ledger: Ledger()).run(merged: merged, failed: failed)
+    let merge = ReportMerge(paths: [one, two], ledger: Ledger())
+    let totals = try merge.run(merged: scratch["m"], failed: scratch["f"])
     #expect(totals.lines == 7)
     #expect(totals.replaced == 2)
     #expect(totals.unreadable == 2)
@@ -186,13 +185,24 @@ import Testing
     #expect(totals.text.contains("2  replaced by later results"))
   }
 
+  @Test func `a file that cannot be read costs no earlier output`() throws {
+    let scratch = try TestFolder()
+    let one = try scratch.write("1", line("a", "done"))
+    let (merged, failed) = (try scratch.write("m", "before"), try scratch.write("f", "before"))
+    for bad in [scratch["none"], scratch.path] {
+      let merge = ReportMerge(paths: [one, bad], ledger: Ledger())
+      #expect(throws: IOFailure.self) { try merge.run(merged: merged, failed: failed) }
+    }
+    #expect(try scratch.text("m") == "before")
+    #expect(try scratch.text("f") == "before")
+  }
+
   @Test func `merging a merged file changes nothing`() throws {
     let scratch = try TestFolder()
     let one = try scratch.write(
       "1", (0..<50).map { line("u\($0 % 20)", $0 % 3 == 0 ? "done" : "failed") }.joined())
-    _ = try ReportMerge(paths: [one, one], ledger: Ledger()).run(merged: try OutputFile.create(scratch["m"]))
-    _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(
-      merged: try OutputFile.create(scratch["n"]))
+    _ = try ReportMerge(paths: [one, one], ledger: Ledger()).run(merged: scratch["m"])
+    _ = try ReportMerge(paths: [scratch["m"]], ledger: Ledger()).run(merged: scratch["n"])
     #expect(try scratch.text("m") == scratch.text("n"))
     #expect(try scratch.text("m").split(separator: "\n").count == 20)
   }

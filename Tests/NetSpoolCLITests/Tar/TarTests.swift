@@ -35,6 +35,30 @@ import Testing
     #expect(read == header)
   }
 
+  @Test(arguments: ["\u{436}", "\u{5B57}", "\u{1F642}"], ["", "x", "xx", "xxx"])
+  func `a long name is cut before a letter, and read back`(_ letter: String, _ tail: String) throws {
+    let name = String(repeating: letter, count: 55) + tail
+    let last = TarHeader(name: name + ".jpg", size: 1).bytes.suffix(512)
+    let short = try #require(String(validating: last.prefix(100).prefix { $0 != 0 }, as: UTF8.self))
+    #expect(short.utf8.count > 96 && "\(name).jpg".hasSuffix(short))
+    let first = try output()
+    for file in ["\(name).jpg", "b.txt"] { _ = try add(file, [65], to: first) }
+    try first.finish()
+    first.close()
+    let ledger = Ledger(directory: scratch.path)
+    let again = try output(ledger)
+    #expect(try ledger.value(Fingerprint(.done, "http://h/\(name).jpg", name)) != nil)
+    #expect(try ledger.value(Fingerprint(.done, "http://h/b.txt", "b")) != nil)
+    again.close()
+  }
+
+  @Test func `a name that is no text does not end a tar`() {
+    var block = TarHeader(name: "aaa", size: 5).bytes
+    // The sum of the bytes stays.
+    block.replaceSubrange(0..<3, with: [0xB6, 0x36, 0x37])
+    #expect(TarHeader.parse(block[...]) == .header(TarHeader(name: "\u{FFFD}67", size: 5)))
+  }
+
   @Test func `what is no header is not taken for one`() {
     let good = TarHeader(name: "a", size: 5).bytes
     for place in [0, 99, 124, 148, 156, 300, 345, 511] {
@@ -90,7 +114,7 @@ import Testing
   }
 
   /// An item as the job has it when its body has landed.
-  private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome.Place {
+  private func add(_ name: String, _ body: [UInt8], to output: ShardedOutput) throws -> FetchOutcome {
     let item = FetchItem(id: 0, url: "http://h/\(name)", output: name)
     try Descriptor(opening: output.bodies.path(for: item), O_WRONLY | O_CREAT | O_TRUNC).write(body)
     return try output.add(item, .ok(Int64(body.count)))

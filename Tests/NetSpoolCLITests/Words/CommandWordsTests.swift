@@ -172,6 +172,8 @@ import Testing
       ("attachment; filename*=UTF-8''%FF; filename=plain", "plain"),
       ("attachment; filename*=koi8-r''%C1; filename=plain", "plain"),
       ("attachment; filename*=UTF-8''..%2Fetc%2Fpasswd", "passwd"),
+      ("attachment; filename=.bashrc", "_bashrc"), ("attachment; filename=\"a/...\"", "_.."),
+      ("attachment; filename*=UTF-8''%2Eprofile; filename=plain", "_profile"),
     ] as [(String, String?)])
   func `names are plain ones`(field: String, name: String?) {
     #expect(ContentDisposition.fileName(field) == name)

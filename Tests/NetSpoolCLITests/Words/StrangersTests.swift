@@ -177,6 +177,31 @@ import Testing
     #expect(bench.text("final/end.bin") == "end")
   }
 
+  @Test func `a line with a name keeps its file beside those that answers name, run after run`() throws {
+    bench.origin.on("/b", Answer.text("b").header("Content-Disposition", "attachment; filename=b.txt"))
+    for path in ["/img", "/other"] { bench.origin.on(path, .text(path)) }
+    try bench.write("list", ["{u}/b", "{u}/img\ta.png", "{u}/other\ta.png"])
+    for _ in 0..<3 { try fetch("list -o out --names header --results r --resume").expect(status: 0) }
+    #expect(try LandingFolder.names(in: bench["out"]).sorted() == ["a-1.png", "a.png", "b.txt"])
+    #expect(bench.text("out/a.png") == "/img" && bench.text("out/a-1.png") == "/other")
+    #expect(try bench.results("r").count == 3 && bench.origin.requestCount == 3)
+  }
+
+  @Test func `a name that cannot be written is its line's failure, and the others go on`() throws {
+    for name in ["docs", "a", "b"] {
+      let field = "attachment; filename=\(name)"
+      bench.origin.on("/\(name)", Answer.text(name).header("Content-Disposition", field))
+    }
+    try OutputFolder.make(bench["out/docs"])
+    for more in ["", "--resume"] {
+      let line = "{u}/docs {u}/a {u}/b -o out --names header --results r \(more)"
+      try fetch(line).expect(status: 74, saying: "cannot write docs: it is a folder")
+    }
+    #expect(try LandingFolder.names(in: bench["out"]).sorted() == ["a", "b", "docs"])
+    #expect(bench.text("out/a") == "a" && bench.text("out/b") == "b")
+    #expect(try bench.results("r").count { $0.end.ending == .done } == 2)
+  }
+
   // MARK: Sentences
 
   @Test(
