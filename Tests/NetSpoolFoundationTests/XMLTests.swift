@@ -121,6 +121,7 @@ struct XMLTests {
   static let instructions = [
     Sample("before the root", "<?abcd?><a>x</a>"), Sample("in an element", "<a>x<?b?></a>"),
     Sample("behind it all", "<a>x</a><?c?>"),
+    Sample("beside marks that make one character of two", "<a>x<?b?>\u{301}<?c?>\u{200D}</a>"),
     Sample("behind what looks like a comment", "<!DOCTYPE a SYSTEM \"<!--\"><?d?><a>x</a>"),
   ]
 

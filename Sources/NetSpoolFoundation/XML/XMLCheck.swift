@@ -20,12 +20,26 @@ final class XMLCheck: NSObject, XMLParserDelegate {
     else { return nil }
     // Foundation reads past nil for an instruction that is a name and nothing else (`<?php?>`). A blank before its
     // end makes it one with empty text, and changes nothing that is looked at here wherever else the two stand.
-    let parser = XMLParser(data: Data(text.replacing("?>", with: " ?>").utf8))
+    let parser = XMLParser(data: blankBeforeEnds(of: text))
     let check = XMLCheck()
     parser.delegate = check
     // It may say yes and have an error all the same: the end came too early, or a prefix has no namespace.
     let isSound = parser.parse() && parser.parserError == nil && check.elements > 0
     return isSound ? Data(text.utf8) : nil
+  }
+
+  /// By bytes: the two may be part of characters that are more.
+  private static func blankBeforeEnds(of text: String) -> Data {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count + 64)
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ">"), bytes.last == UInt8(ascii: "?") {
+        bytes[bytes.count - 1] = UInt8(ascii: " ")
+        bytes.append(UInt8(ascii: "?"))
+      }
+      bytes.append(byte)
+    }
+    return Data(bytes)
   }
 
   func parser(
