@@ -31,6 +31,9 @@ extension ImagePixels: CustomStringConvertible, CustomReflectable {
 }
 
 extension NetworkImage {
+  /// The memory that its pixels take, or more than there is.
+  var decodedBytes: Int { min(decodedPixels, 1 << 50) * 4 }
+
   /// Decodes the picture, turned as its EXIF or HEIF says: the sides may change places. It waits its turn in the decoders'
   /// line, and no thread is blocked meanwhile.
   ///
@@ -49,7 +52,7 @@ extension NetworkImage {
       await withCheckedContinuation { continuation in
         work.begin(continuation)
         if Task.isCancelled { return work.end(.failure(NetworkError(code: .cancelled))) }
-        let job = PicturePool.Job(bytes: decodedPixels * 4) { [self] in
+        let job = PicturePool.Job(bytes: decodedBytes) { [self] in
           if work.isUnwanted { return }
           work.end(Result { () throws(NetworkError) in try unpack(maxSide, limits) { work.isUnwanted } })
         }

@@ -107,7 +107,7 @@ extension ThumbnailOperation {
     } catch {
       return end(.failure(.rejected(error.cause, response)))
     }
-    let bytes = (image?.decodedPixels ?? 0) * 4
+    let bytes = image?.decodedBytes ?? 0
     let job = PicturePool.Job(bytes: bytes) { [self] in make(response) }
     let isWanted = state.withLock { state in
       guard state.ending != nil else { return false }

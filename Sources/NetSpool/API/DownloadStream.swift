@@ -78,6 +78,8 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   private let digests: Bool
   private let writer: SharedFileWriter
   private let expected: [UInt8]?
+  /// Of what has come, where another stream wraps this one.
+  private let digest = Mutex<SHA256?>(nil)
   /// With `resume`.
   let part: Result<PartFile, SinkFailure>?
 
@@ -138,6 +140,9 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   /// What it was told to expect is no SHA-256.
   var isDigestMalformed: Bool { expected.map { $0.count != 32 } ?? false }
 
+  /// The error that says so.
+  static let malformedDigest = NetworkError(.invalidRequest, reason: "sha256: not 64 hexadecimal digits")
+
   func makeSink(_ services: SinkServices) throws(SinkFailure) -> any Sink {
     let device = services.devices.device(of: path)
     guard let part = try part?.get() else {
@@ -154,8 +159,10 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     }
   }
 
-  /// Opens the file, for streams that wrap this one; blocks on the disk.
+  /// Opens the file, for streams that wrap this one; blocks on the disk. Throws `.invalidRequest` for what is no SHA-256.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    if isDigestMalformed { throw Self.malformedDigest }
+    if expected != nil { digest.withLock { $0 = SHA256() } }
     do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch {
       throw NetworkError(error)
     }
@@ -164,13 +171,16 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   /// Writes all bytes, for streams that wrap this one; blocks on the disk.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
     do throws(SinkFailure) { try writer.write(bytes) } catch { throw NetworkError(error) }
+    digest.withLock { $0?.update(bytes) }
     return .accepted
   }
 
-  /// Publishes or removes the file, for streams that wrap this one.
+  /// Publishes or removes the file, for streams that wrap this one. That it cannot be published, or is not what `sha256` says, is
+  /// not told: it is not there then.
   public func close(_ outcome: Result<Void, NetworkError>) {
     let isWhole = if case .success = outcome { true } else { false }
-    try? writer.close(publishing: isWhole)
+    let found = digest.withLock { $0.take()?.finish() }
+    try? writer.close(publishing: isWhole && (expected == nil || found == expected))
   }
 }
 

@@ -122,6 +122,11 @@ extension NetworkEngine {
       /// The TCP port.
       public let port: Int
 
+      /// Of an address that is spelled as IPv6, the IPv4 that the system connects to.
+      init(internet: InternetAddress, port: Int) {
+        (self.internet, self.port) = (internet.unmapped, port)
+      }
+
       /// 4 bytes for IPv4, 16 for IPv6; in network order.
       public var bytes: [UInt8] { internet.bytes }
       /// True when `publicOnly` allows it.

@@ -43,6 +43,7 @@ extension NetworkEngine {
 
   /// For an absolute URL, or a path of this engine's host.
   func operation(for source: String) -> NetworkOperation {
-    source.contains("://") ? operation(url: source) : operation(path: source)
+    let isURL = source.prefix { !"/?#".contains($0) }.hasSuffix(":") && source.contains("://")
+    return isURL ? operation(url: source) : operation(path: source)
   }
 }

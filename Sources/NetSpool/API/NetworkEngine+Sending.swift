@@ -130,12 +130,12 @@ extension NetworkEngine {
   }
 
   /// Blocks until the operation has ended; for scripts. It is enqueued if it was not. Traps when called from a
-  /// delivery closure or the loop thread, which would wait for itself.
+  /// delivery closure, the loop thread, or the main thread where that delivers, which would wait for itself.
   @discardableResult
   public func wait(for operation: NetworkOperation) throws(NetworkError) -> NetworkResponse {
-    guard !NetSpool.Delivery.isRunning else {
+    guard !configuration.delivery.isHere else {
       fatalError(
-        "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
+        "NetSpool: wait(for:) was called where NetSpool calls closures, and would wait for itself; use onCompletion"
       )
     }
     let result = FirstAnswer.wait { told in
@@ -171,10 +171,11 @@ extension NetworkEngine {
     await withCheckedContinuation { continuation in shutDown(deadline: deadline) { continuation.resume() } }
   }
 
-  /// The same for scripts: blocks, unless it is called from a closure of NetSpool, where it only begins.
+  /// The same for scripts: blocks, unless it is called from a closure of NetSpool, or on the main thread where that delivers: there
+  /// it only begins.
   public func shutDownAndWait(deadline: Duration = .seconds(10)) {
     let done = DispatchSemaphore(value: 0)
     shutDown(deadline: deadline) { done.signal() }
-    if !NetSpool.Delivery.isRunning { done.wait() }
+    if !configuration.delivery.isHere { done.wait() }
   }
 }

@@ -250,6 +250,20 @@ extension NetworkEngine.Delivery {
     case .loopThread: .loopThread
     }
   }
+
+  /// A thread that waits here for a closure waits for itself.
+  var isHere: Bool {
+    if NetSpool.Delivery.isRunning { return true }
+    guard case .queue(let queue) = self else { return false }
+    return queue === DispatchQueue.main && DispatchQueue.getSpecific(key: Self.ofMain) == true
+  }
+
+  /// Marks the main queue, which is the main thread's also while nothing runs on it.
+  private static let ofMain: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
 }
 
 extension NetworkEngine {

@@ -1,6 +1,6 @@
 /// Settings; they count until the operation is enqueued and are ignored afterwards, except for `priority`.
 extension NetworkOperation {
-  /// Changes the request as a value.
+  /// Changes the request as a value. The closure must not use the operation itself, whose lock is held.
   @discardableResult
   public func configure(_ change: (inout NetworkRequest) -> Void) -> Self {
     edit(change)
@@ -89,7 +89,7 @@ extension NetworkOperation {
     -> Self
   {
     if (stream as? FileDownloadStream)?.isDigestMalformed == true {
-      fail(NetworkError(.invalidRequest, reason: "sha256: not 64 hexadecimal digits"))
+      fail(FileDownloadStream.malformedDigest)
     }
     attach(StreamAttachment(stream, policy: onFailure))
     return self

@@ -24,6 +24,7 @@ extension NetworkStreamedResponse {
     public struct AsyncIterator: AsyncIteratorProtocol {
       /// The one whose answer is read, or was last.
       private var operation: NetworkOperation
+      /// As it was asked for: each connection prepares it anew.
       private var request: NetworkRequest
       private var first: ResponseHead?
       private var lines: Lines.AsyncIterator?
@@ -34,7 +35,8 @@ extension NetworkStreamedResponse {
 
       init(_ reader: BodyReader, _ head: ResponseHead) {
         operation = reader.operation
-        request = operation.request
+        request = operation.asked
+        request.idempotencyKey = operation.request.idempotencyKey
         first = head
         lines = Lines.AsyncIterator(reader, endsAtCR: true)
         parser = ServerEventParser(eventBytesMax: operation.engine.configuration.limits.bodyBytesInMemoryMax)
@@ -68,7 +70,7 @@ extension NetworkStreamedResponse {
       }
 
       private var mayAskAgain: Bool {
-        request.prepared.canReplay && (request.method.isIdempotent || request.idempotencyKey != nil)
+        operation.request.prepared.canReplay && (request.method.isIdempotent || request.idempotencyKey != nil)
       }
 
       private mutating func nextOfConnection() async throws -> Event? {

@@ -6,6 +6,8 @@ final class BodyReader: Sendable {
   private let pipe = BodyPipe()
   /// Tells the sink, on its loop, that there is room.
   private let onRoom = Mutex<(@Sendable () -> Void)?>(nil)
+  /// Of an answer that the engine's own rule takes though it is none, the page, which is in memory, has been read.
+  private let hasReadPage = Atomic(false)
 
   /// Throws `.invalidRequest` (`enqueued`) for one whose body may have gone by, and how it ended if it has failed.
   init(_ operation: NetworkOperation) throws(NetworkError) {
@@ -44,7 +46,10 @@ final class BodyReader: Sendable {
   func head() async throws -> (head: ResponseHead, bytesExpected: Int64?) {
     while true {
       if let opening = pipe.opening { return opening }
-      if let result = pipe.result { return try (Self.get(result).head, 0) }
+      if let result = pipe.result {
+        let answer = try Self.get(result)
+        return (answer.head, Int64(answer.body.count))
+      }
       await wait(forHead: true)
     }
   }
@@ -52,13 +57,19 @@ final class BodyReader: Sendable {
   /// The next bytes; nil at the end of a whole body.
   func next() async throws -> [UInt8]? {
     while true {
+      // Whoever is slower than the network never waits.
+      if Task.isCancelled, !pipe.hasEnded {
+        leave()
+        throw CancellationError()
+      }
       let (piece, isLoopWaiting) = pipe.take()
       if isLoopWaiting { tellOfRoom() }
       switch piece {
       case .bytes(let bytes): return bytes
       case .end(let result):
-        _ = try Self.get(result)
-        return nil
+        let answer = try Self.get(result)
+        if answer.body.isEmpty || pipe.opening != nil { return nil }
+        return hasReadPage.exchange(true, ordering: .relaxed) ? nil : [UInt8](answer.body)
       case .nothing: await wait(forHead: false)
       }
     }

@@ -335,7 +335,9 @@ extension NetworkOperation {
 
   /// Without the loop; but its streams wait there for their end.
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
-    if duties.hasStreams { perform { [self] in $0.closeUnusedStreams(self, outcome) } }
+    if duties.hasStreams, !perform({ [self] _ in closeUnusedStreams(outcome) }) {
+      closeUnusedStreams(outcome)
+    }
     duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self, outcome.weight)
     // Those that waited for it come behind it.
     if duties.isLinked { leaveDependencies() }
@@ -388,19 +390,22 @@ extension Scheduler {
     duties.isAwaited ? context.resume(operation, weight) : context.tell(operation, .final(weight))
     timers.cancel(operation.loop.history?.queueDeadline)
     timers.cancel(operation.loop.history?.ownTotal)
-    if duties.hasStreams { closeUnusedStreams(operation, outcome) }
+    if duties.hasStreams { operation.closeUnusedStreams(outcome) }
     if duties.isLinked { operation.leaveDependencies(on: self) }
   }
 
-  /// Streams of an operation that never started are closed all the same: exactly once.
-  fileprivate func closeUnusedStreams(_ operation: NetworkOperation, _ outcome: NetworkOperation.Outcome) {
+}
+
+extension NetworkOperation {
+  /// Streams of an operation that never started are closed all the same: exactly once. On the loop, or where there is none.
+  fileprivate func closeUnusedStreams(_ outcome: Outcome) {
     // Given up in any case: a stream whose closure knows the operation would keep it alive for ever.
-    let streams = operation.shared.withLock { shared in
+    let streams = shared.withLock { shared in
       defer { shared.rare.streams = [] }
       return shared.rare.streams
     }
-    guard case .failure(let failure) = outcome, !operation.loop.hasSinks else { return }
-    operation.loop.hasSinks = true
+    guard case .failure(let failure) = outcome, !loop.hasSinks else { return }
+    loop.hasSinks = true
     for stream in streams { stream.close(failure) }
   }
 }

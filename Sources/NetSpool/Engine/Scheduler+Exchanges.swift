@@ -131,7 +131,9 @@ extension Scheduler {
     operation.loop.transfer = nil
     let standIn = operation.loop.cacheUse?.standIn
     // The body of what has failed is nobody's progress.
-    if standIn == nil { context.reportLastProgress(operation, transfer) }
+    if standIn == nil {
+      context.reportLastProgress(operation, transfer, isWhole: ending.failure == nil)
+    }
     recycle(transfer, operation)
     if let answer = ending.answer, answer.source != .network { return .answer(answer) }
     if let standIn {
@@ -267,6 +269,7 @@ extension Scheduler {
     switch next {
     case .redirect:
       operation.noteSent(transfer, nil)
+      context.reportLastSent(operation, transfer)
       cacheSide.bridge.storeRedirect(operation, transfer)
     case .retry: operation.noteSent(transfer, failure)
     default: break

@@ -46,6 +46,8 @@ extension Transfer {
       if !mayConnect(to: exchange.peer) { return false }
     }
     if !handle.hasProperCertificate {
+      // libcurl would keep it for the next, over HTTP/2.
+      handle.setEndsConnection(true)
       exchange.machine.handle(.fail(NetworkError(.tlsRejected, cause: .hostMismatch)))
       return false
     }

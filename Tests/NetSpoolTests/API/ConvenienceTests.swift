@@ -224,6 +224,8 @@ struct ConvenienceTests {
       let progress = Journal<Int64>()
       try await engine.download("a", to: folder.path + "/1") { progress.add($0.done) }
       #expect(try TestFiles.text(folder.path + "/1") == "hello" && progress.entries.last == 5)
+      try await engine.download("a?from=https://example.org", to: folder.path + "/3")
+      #expect(origin.requests.last?.target == "/a?from=https://example.org")
       let done = Latch()
       engine.download(
         origin.url("/a"), to: folder.path + "/2", onCompletion: { _ in done.open() }, onError: { _ in })
@@ -353,14 +355,49 @@ struct FormOrderTests {
         let end = await engine.end(of: engine.operation(path: name).addDownloadStream(stream))
         #expect(end.error?.code == (name == "wrong" ? .digestMismatch : nil))
       }
-      #expect(folder.names == ["right"])
+      // Another stream may wrap it
+      for (name, digest) in [("inside", digest), ("wrong inside", String(digest.reversed()))] {
+        let inside = FileDownloadStream(path: folder[name], sha256: digest)
+        let around = WrappingStream(inside)
+        _ = await engine.end(of: engine.operation(path: "right").addDownloadStream(around))
+      }
+      #expect(folder.names.sorted() == ["inside", "right"])
       let asked = origin.requestCount
       for text in ["", "zz", String(digest.dropLast()), digest + "00"] {
         await #expect { try await engine.download("a", to: folder["a"], sha256: text) } throws: {
           ($0 as? NetworkError)?.code == .invalidRequest
         }
       }
-      #expect(origin.requestCount == asked && folder.names == ["right"])
+      #expect(origin.requestCount == asked && folder.names.sorted() == ["inside", "right"])
     }
   }
+
+  @Test func `progress says nothing is whole that is not`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/cut", Answer.pattern(50_000).framed(.chunked(size: 1_000)).closeAfter(20_000))
+      origin.on("/form", .redirect(to: "/done", status: 303))
+      origin.on("/done", .text("done"))
+      let (received, sent) = (Journal<Double?>(), Journal<Int64>())
+      let cut = engine.operation(path: "cut").onDownloadProgress { received.add($0.fraction) }
+      #expect(await engine.end(of: cut).error != nil)
+      #expect(!received.entries.isEmpty && received.entries.allSatisfy { $0 == nil })
+      let form = engine.operation(path: "form", method: .post).setBody(.bytes([1, 2, 3]))
+      #expect(await engine.end(of: form.onUploadProgress { sent.add($0.done) }).text == "done")
+      #expect(sent.entries.last == 3)
+    }
+  }
+}
+
+/// Hands everything on.
+private final class WrappingStream: DownloadStream {
+  private let inside: FileDownloadStream
+
+  init(_ inside: FileDownloadStream) { self.inside = inside }
+
+  func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
+    try inside.open(head, bytesExpected: bytesExpected)
+  }
+
+  func write(_ bytes: RawSpan) throws -> WriteResult { try inside.write(bytes) }
+  func close(_ outcome: Result<Void, NetworkError>) { inside.close(outcome) }
 }

@@ -134,6 +134,41 @@ struct StreamedResponseTests {
     }
   }
 
+  /// It always finds bytes, and so never waits.
+  @Test func `a reader that is slower than the network leaves when its task is cancelled`() async throws {
+    try await withEngine { engine, origin in
+      origin.on("/a", Answer.pattern(64 << 20))
+      let (operation, begun, isCancelled) = (engine.operation(path: "a"), Latch(), Latch())
+      let pieces = Counter()
+      let task = Task {
+        for try await _ in try await engine.stream(operation).body {
+          pieces.add()
+          begun.open()
+          await isCancelled.opened()
+        }
+      }
+      await begun.opened()
+      // More has come than it has been given
+      while await operation.loopBytes() <= 512 << 10 { await moment() }
+      task.cancel()
+      isCancelled.open()
+      let result = await task.result
+      #expect(throws: CancellationError.self) { try result.get() }
+      #expect(await operation.end().code == .cancelled && pieces.value == 1)
+    }
+  }
+
+  @Test func `the page of an answer that a rule of one's own takes is its body`() async throws {
+    try await withEngine({ $0.validate = { _ in } }) { engine, origin in
+      origin.on("/missing", .text("nothing", status: 404))
+      let answer = try await engine.stream(NetworkRequest(path: "missing"))
+      #expect(answer.status == 404 && answer.bytesExpected == 7)
+      var text: [UInt8] = []
+      for try await piece in answer.body { text += piece }
+      #expect(text == Array("nothing".utf8))
+    }
+  }
+
   @Test func `what is no success is thrown`() async throws {
     try await withEngine { engine, origin in
       origin.on("/missing", .text("nothing", status: 404))
@@ -309,6 +344,50 @@ struct StreamedResponseTests {
       }
       let cut = await engine.end(of: engine.operation(path: "a").setBody(.sequence(short, length: 4)))
       #expect(cut.code == .uploadLengthMismatch)
+    }
+  }
+
+  @Test func `a sequence is one operation's, and another that has it too takes nothing of it`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback { .text("\($0.bodyCount)") }
+      let (begun, goesOn) = (Latch(), Latch())
+      let chunks = AsyncThrowingStream<[UInt8], any Error> { continuation in
+        Task {
+          continuation.yield([1, 2, 3])
+          await goesOn.opened()
+          continuation.yield([4, 5])
+          continuation.finish()
+        }
+      }
+      let body = NetworkRequest.Body.sequence(chunks)
+      let first = engine.operation(path: "a", method: .put).setBody(body)
+      engine.enqueue(first.onUploadProgress { _ in begun.open() })
+      await begun.opened()
+      let second = await engine.end(of: engine.operation(path: "b", method: .put).setBody(body))
+      #expect(second.code == .uploadSourceFailed, "\(second)")
+      goesOn.open()
+      #expect(await first.end().text == "5")
+    }
+  }
+
+  @Test func `events that come again prepare their request anew`() async throws {
+    let prepared = Counter()
+    try await withEngine({ configuration in
+      configuration.prepare = { request in
+        prepared.add()
+        request.headers.append(name: "X-Time", value: "now")
+      }
+    }) { engine, origin in
+      origin.enqueue(.events("retry: 1\ndata: a\n\n"), .events("data: b\n\n"), .status(204))
+      var request = NetworkRequest(path: "a", method: .post, body: .bytes(Array("body".utf8)))
+      (request.idempotencyKey, request.compression) = ("k", .gzip)
+      var all: [String] = []
+      for try await event in try await engine.stream(request).events { all.append(event.data) }
+      #expect(all == ["a", "b"] && prepared.value == 3)
+      for request in origin.requests {
+        #expect(request.headers.filter { $0.name.lowercased() == "x-time" }.count == 1)
+        #expect(request.header("Content-Encoding") == "gzip" && request.body.starts(with: [0x1F, 0x8B]))
+      }
     }
   }
 

@@ -127,6 +127,16 @@ struct ShutDownTests {
     }
   }
 
+  @Test func `streams of an operation that comes when the queue has closed are closed`() async throws {
+    try await withEngine { engine, origin in
+      #expect(engine.configuration.queue.driver.close() == 0)
+      let calls = Journal<String>()
+      let operation = engine.operation(path: "/a").addDownloadStream(NotingStream(calls))
+      #expect(await engine.end(of: operation).code == .engineClosed)
+      #expect(calls.entries == ["close engineClosed"])
+    }
+  }
+
   @Test func `operations that come while the queue closes end once`() async throws {
     for _ in 0..<20 {
       try await withEngine { engine, origin in

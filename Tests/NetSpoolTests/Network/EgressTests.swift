@@ -34,6 +34,14 @@ struct EgressTests {
     }
   }
 
+  @Test(arguments: ["[::ffff:127.0.0.1]", "[::ffff:7f00:1]"])
+  func `a rule sees the address that is connected to`(_ host: String) async throws {
+    try await withEngine({ $0.egress = .rule { $0.bytes != [127, 0, 0, 1] } }) { engine, origin in
+      let ending = await engine.end(of: engine.operation(url: origin.url("/a", host: host)))
+      #expect(ending.code == .egressDenied && origin.connectionCount == 0, "\(ending)")
+    }
+  }
+
   @Test func `a redirect is judged anew`() async throws {
     let other = try ScriptedOrigin()
     let forbidden = other.port

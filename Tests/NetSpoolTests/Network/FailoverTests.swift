@@ -109,6 +109,21 @@ import Testing
     }
   }
 
+  @Test func `an address that needs an interface keeps from no other`() async throws {
+    try await withEngine { engine, origin in
+      origin.fallback(.text("hello"))
+      engine.driver.eachLoop { scheduler in
+        scheduler.names.resolver = NameResolver(asking: {
+          $0 == "near.test" ? ["[fe80::1%lo]", "127.0.0.1"] : ["[fe80::1%lo]"]
+        })
+      }
+      let near = await engine.end(of: engine.operation(url: "http://near.test:\(origin.port)/"))
+      #expect(near.text == "hello", "\(near)")
+      let far = await engine.end(of: engine.operation(url: "http://far.test:\(origin.port)/"))
+      #expect(far.code == .resolveFailed, "\(far)")
+    }
+  }
+
   @Test func `many at once turn the list once, and a POST is sent once`() async throws {
     try await withTwo(["127.0.0.2", "127.0.0.1"]) { engine, origin in
       let url = "http://two.test:\(origin.port)/"

@@ -30,7 +30,8 @@ struct Authenticator {
       (account, scheme) = (given, kind)
     }
     let fields = self.fields(scheme, operation.place(of: account), at: origin, request, plan, own)
-    try refuseInClear(fields, at: origin, operation.engine, isCredential: true)
+    let isVerbatim = if case .fields = scheme { true } else { false }
+    try refuseInClear(fields, at: origin, operation.engine, isCredential: true, isVerbatim: isVerbatim)
     // What others have learned meanwhile says nothing about what this request carried when it was refused.
     if fields.isBasic { operation.makeHistory().authentication.sent.basic = true }
     return own.count == 0 ? fields : fields.keeping { !own.contains($0.name) }
@@ -73,7 +74,8 @@ struct Authenticator {
   /// What anybody on the way can read and use again goes over plain HTTP only to this machine, or when it is
   /// allowed (RFC 7617 section 4, RFC 6750 section 5.3).
   func refuseInClear(
-    _ fields: Headers, at origin: Origin, _ engine: NetworkEngine, isCredential: Bool = false
+    _ fields: Headers, at origin: Origin, _ engine: NetworkEngine, isCredential: Bool = false,
+    isVerbatim: Bool = false
   ) throws(NetworkError) {
     guard !origin.isSecure, !engine.configuration.allowsCredentialsInClear, fields.count > 0 else { return }
     // A proxy's `localhost` is not ours.
@@ -82,12 +84,15 @@ struct Authenticator {
     if isNear, engine.handleSettings.plainProxy == nil { return }
     let isReusable: Bool
     if let value = fields.first("Authorization")?.lowercased() {
-      isReusable = value.hasPrefix("basic ") || value.hasPrefix("bearer ")
+      isReusable = isVerbatim || !Self.signing.contains { value.hasPrefix($0) }
     } else {
       isReusable = isCredential
     }
     if isReusable { throw NetworkError(.invalidConfiguration, cause: .allowsCredentialsInClear) }
   }
+
+  /// Schemes that show a proof for this request, and not what it is made with.
+  private static let signing = ["digest ", "ntlm ", "negotiate ", "aws4-", "hawk ", "signature "]
 }
 
 extension Headers {
@@ -251,7 +256,7 @@ extension NetworkOperation {
 /// A provider of credentials is asked, and its answer awaited.
 extension Authenticator {
   /// A provider that has not answered after this is not waited for; 60 s.
-  static let providerMillisecondsMax: UInt64 = 60_000
+  static let providerMillisecondsMax = UInt64(CredentialProvider.patience / 1000)
 
   func ask(_ provider: CredentialProvider, for operation: NetworkOperation) -> Step {
     guard let origin = operation.loop.origin, let history = operation.loop.history,
@@ -291,7 +296,9 @@ extension Authenticator {
     history.authentication.refusal = nil
     history.spent += MonotonicClock.now - history.authentication.askedAt
     switch result {
-    case .success(let held) where held.credential != nil: return .again(after: 0)
+    case .success(let held) where held.credential != nil:
+      history.authentication.sent.beginAnew()  // another account
+      return .again(after: 0)
     case .success: return .fail(Self.failure(rounds: 0, refusal))
     case .failure(var failure):
       failure.response = refusal

@@ -144,8 +144,11 @@ final class Names {
     }
   }
 
-  private func found(_ addresses: [String]?, for name: OriginName) {
+  private func found(_ all: [String]?, for name: OriginName) {
     name.endLookups()
+    // With the name of an interface in one (`fe80::1%eth0`) libcurl refuses all of them.
+    let usable = all?.filter { !$0.utf8.contains(UInt8(ascii: "%")) } ?? []
+    let addresses = usable.isEmpty ? nil : usable
     if let addresses {
       name.addresses = addresses
       name.version = OriginName.nextVersion()

@@ -24,22 +24,26 @@ extension LoopContext {
     }
   }
 
-  /// The last word, whatever the clock says.
-  func reportLastProgress(_ operation: NetworkOperation, _ transfer: Transfer) {
+  /// The last word, whatever the clock says. A body that has failed keeps its length to itself, and one that has come less far
+  /// than an attempt before says nothing.
+  func reportLastProgress(_ operation: NetworkOperation, _ transfer: Transfer, isWhole: Bool) {
     guard transfer.exchange.head != nil else { return }
-    operation.forEachRecipient { recipient in
-      let wants = recipient.wantedProgress
-      // A body of unknown length has its length now.
-      let (sent, received) = (transfer.exchange.bytesSent, transfer.bodyBytes)
-      if wants.upload, let total = transfer.exchange.bytesToSend ?? (sent > 0 ? sent : nil) {
-        tell(recipient, .upload(progress(sent, of: total, transfer)))
-      }
-      if wants.download {
-        let total = transfer.exchange.bytesExpected ?? received
-        let before = bytesBefore(operation, transfer)
-        tell(recipient, .download(progress(received, of: total, transfer, behind: before)))
-      }
-    }
+    reportLastSent(operation, transfer)
+    let (received, before) = (transfer.bodyBytes, bytesBefore(operation, transfer))
+    let told = max(operation.loop.history?.delivered.received ?? 0, transfer.exchange.reportedBytes)
+    if !isWhole || transfer.exchange.head?.status ?? 0 >= 300, before + received < told { return }
+    // One of unknown length has its length now.
+    let total = transfer.exchange.bytesExpected ?? (isWhole ? received : nil)
+    let last = progress(received, of: total, transfer, behind: before)
+    operation.forEachRecipient { if $0.wantedProgress.download { tell($0, .download(last)) } }
+  }
+
+  /// The same of what is sent, also where the answer leads elsewhere.
+  func reportLastSent(_ operation: NetworkOperation, _ transfer: Transfer) {
+    let sent = transfer.exchange.bytesSent
+    guard let total = transfer.exchange.bytesToSend ?? (sent > 0 ? sent : nil) else { return }
+    let last = progress(sent, of: total, transfer)
+    operation.forEachRecipient { if $0.wantedProgress.upload { tell($0, .upload(last)) } }
   }
 
   private func progress(

@@ -15,16 +15,22 @@ final class CredentialProvider: Sendable {
 
   private struct Lookup {
     var held = Held()
-    /// The closures that wait for the answer; nil when none has asked.
-    var waiting: [Answer]?
+    /// The closures that wait for the answer, and since when; nil when none has asked.
+    var waiting: [(answer: Answer, since: Microseconds)]?
+    var askedAt: Microseconds = 0
   }
+
+  /// An answer that has not come by then is waited for no longer, and the next refusal asks again; 60 s.
+  static let patience: Microseconds = 60_000_000
 
   let id: UInt64
   private let ask: Ask
+  private let patience: Microseconds
   private let lookups = Mutex<[String: Lookup]>([:])
   private static let lastID = Atomic<UInt64>(0)
 
-  init(_ ask: @escaping Ask) {
+  init(patience: Microseconds = CredentialProvider.patience, _ ask: @escaping Ask) {
+    self.patience = patience
     id = Self.lastID.add(1, ordering: .relaxed).newValue
     self.ask = ask
   }
@@ -40,11 +46,15 @@ final class CredentialProvider: Sendable {
     enum Step { case newer(Held), ask, wait }
     let step: Step = lookups.withLock { lookups in
       if let held = lookups[origin]?.held, held.generation > refused { return .newer(held) }
+      let now = MonotonicClock.now
       let isFirst = lookups[origin]?.waiting == nil
+      let isLate = !isFirst && now - (lookups[origin]?.askedAt ?? 0) >= patience
       // In its place: thousands may wait, and a copy for each would be quadratic.
       if isFirst { lookups[origin, default: Lookup()].waiting = [] }
-      lookups[origin]?.waiting?.append(answer)
-      return isFirst ? .ask : .wait
+      if isLate { lookups[origin]?.waiting?.removeAll { now - $0.since >= patience } }
+      if isFirst || isLate { lookups[origin]?.askedAt = now }
+      lookups[origin]?.waiting?.append((answer, now))
+      return isFirst || isLate ? .ask : .wait
     }
     switch step {
     case .newer(let held): answer(.success(held))
@@ -71,7 +81,7 @@ final class CredentialProvider: Sendable {
       lookup.waiting = nil
       return (waiting, result.map { Held(credential: $0, generation: lookup.held.generation) })
     }
-    for each in waiting { each(answer) }
+    for each in waiting { each.answer(answer) }
   }
 
   /// The text of a stranger's error may hold a secret; its type does not.

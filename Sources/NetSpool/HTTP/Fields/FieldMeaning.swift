@@ -33,6 +33,15 @@ struct FieldMeaning: Sendable {
     secretWords.contains(word) || secretEnds.contains { word.hasSuffix($0) }
   }
 
+  /// True when the last word of a name, or the last piece between marks, makes it secret.
+  static func isSecret(lastWordOf name: [UInt8]) -> Bool {
+    guard let piece = name.split(whereSeparator: { !$0.isASCIILetter && !$0.isASCIIDigit }).last else {
+      return false
+    }
+    let start = piece.indices.dropFirst().last { beginsWord(piece, $0) } ?? piece.startIndex
+    return isSecret(word: word(piece)) || isSecret(word: word(piece[start...]))
+  }
+
   /// True when the value says whose request it is: `X-User-Id`, `X-Tenant`, `On-Behalf-Of`. Not secret, but
   /// answers are kept apart by it.
   func namesPerson(_ name: String) -> Bool {

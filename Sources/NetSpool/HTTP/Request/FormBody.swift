@@ -81,7 +81,7 @@ enum FlatJSON {
     for parameter in parameters {
       let name = Array(parameter.name.utf8)
       if let place = places[name] {
-        kept[place].value = parameter.value
+        kept[place] = parameter
       } else {
         places[name] = kept.count
         kept.append(parameter)

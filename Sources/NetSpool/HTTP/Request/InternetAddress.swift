@@ -43,9 +43,16 @@ struct InternetAddress: Sendable, Hashable {
   /// The IPv4 address that really answers: ::ffff:a.b.c.d (RFC 4291 section 2.5.5.2) and 64:ff9b::a.b.c.d
   /// (RFC 6052 section 2.1).
   private var embedded4: ArraySlice<UInt8>? {
-    let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
     let translated: [UInt8] = [0, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]
-    return bytes.starts(with: mapped) || bytes.starts(with: translated) ? bytes[12...] : nil
+    return bytes.starts(with: Self.mapped) || bytes.starts(with: translated) ? bytes[12...] : nil
+  }
+
+  private static let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
+
+  /// ::ffff:a.b.c.d as a.b.c.d.
+  var unmapped: InternetAddress {
+    guard bytes.count == 16, bytes.starts(with: Self.mapped) else { return self }
+    return InternetAddress(bytes[12...]) ?? self
   }
 
   private typealias Block = (prefix: UInt32, bits: UInt32)

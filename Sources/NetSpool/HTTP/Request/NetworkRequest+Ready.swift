@@ -9,6 +9,11 @@ extension NetworkRequest {
     if let option = extra.timeouts.firstInvalid { throw NetworkError(.invalidConfiguration, reason: option) }
     try extra.credentials?.check()
     try placeParameters()
+    // Of a request that was sent before.
+    if extra.isCompressed {
+      headers.remove("Content-Encoding")
+      extra.isCompressed = false
+    }
     extra.prepared = try extra.body.prepared(with: extra.parameters)
     // libcurl would wait for the body that the answer's length announces.
     if method == .head, extra.prepared.length != 0 { throw NetworkError(.invalidRequest, cause: .body) }

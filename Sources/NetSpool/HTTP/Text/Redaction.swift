@@ -24,10 +24,10 @@ struct Redaction: Sendable {
   /// What would be secret as a field's name, `code`, and every `X-Amz-…`: also as the last word of a name
   /// (`client_secret`, `user[password]`, `accessToken`).
   static func isSecret(key name: some Sequence<UInt8>) -> Bool {
-    let name = name.map(\.asciiLowercased)
-    if name.starts(with: "x-amz-".utf8) || name.elementsEqual("code".utf8) { return true }
-    guard let last = name.split(whereSeparator: { !isWordByte($0) }).last else { return false }
-    return FieldMeaning.isSecret(word: String(decoding: last, as: UTF8.self))
+    let bytes = Array(name)
+    let lowercased = bytes.map(\.asciiLowercased)
+    if lowercased.starts(with: "x-amz-".utf8) || lowercased.elementsEqual("code".utf8) { return true }
+    return lowercased.elementsEqual("id_token_hint".utf8) || FieldMeaning.isSecret(lastWordOf: bytes)
   }
 
   /// Text that can neither break a log line nor steer a terminal: control characters (C0, DEL, C1) and
@@ -49,8 +49,6 @@ struct Redaction: Sendable {
   }
 
   private static let urlHeaders: Set<String> = ["location", "content-location", "referer", "refresh", "link"]
-
-  private static func isWordByte(_ byte: UInt8) -> Bool { byte.isASCIILetter || byte.isASCIIDigit }
 
   private static func holdsScheme(_ value: String) -> Bool {
     var rest = value.utf8[...]

@@ -143,7 +143,11 @@ struct TLSSettings: Sendable, Hashable {
     unsafe cnetspool_easy_set_long(easy, CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     unsafe cnetspool_easy_set_string(easy, CURLOPT_SSL_CIPHER_LIST, Self.ciphers)
     unsafe TLSContext.apply(to: easy, authorities)
-    if requiresAlternativeName { unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1) }
+    if requiresAlternativeName {
+      unsafe cnetspool_easy_set_long(easy, CURLOPT_CERTINFO, 1)
+      // Of a session that is resumed, libcurl 8.11 and later show no certificate.
+      unsafe cnetspool_easy_set_long(easy, CURLOPT_SSL_SESSIONID_CACHE, 0)
+    }
     unsafe trusted.apply(
       to: easy, bundle: CURLOPT_CAINFO, folder: CURLOPT_CAPATH, verifies ? authorities : nil)
     if let pin = pinnedPublicKey { unsafe cnetspool_easy_set_string(easy, CURLOPT_PINNEDPUBLICKEY, pin) }

@@ -157,7 +157,7 @@ struct PartNote: Equatable, Sendable {
     let draft = target.validatorName + "-new"
     directory.unlink(draft)
     let file = try directory.createNew(draft)
-    _ = try file.write(Array(text.utf8).rawBytes)
+    try file.writeAll(Array(text.utf8).rawBytes, at: 0)
     try directory.rename(draft, to: target.validatorName)
   }
 

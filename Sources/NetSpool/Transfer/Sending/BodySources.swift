@@ -96,12 +96,14 @@ final class ChunkSource: BodySource {
   func open() throws(NetworkError) { if canRewind { try begin() } }
 
   private func begin() throws(NetworkError) {
-    (stream as? any WakingUploadStream)?.onReady(ready)
+    let waking = stream as? any WakingUploadStream
     isOpen = true
     do { try stream.open() } catch {
-      close()
+      // What another operation has open is not this one's to close.
+      if waking == nil { close() } else { isOpen = false }
       throw Self.failed(error)
     }
+    waking?.onReady(ready)
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(NetworkError) -> BodyRead {

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// An upload stream that says when it has bytes again, so that it need not be asked.
 protocol WakingUploadStream: UploadStream {
-  /// Before `open`. Any thread may call `ready`.
+  /// Before the first `read`. Any thread may call `ready`.
   func onReady(_ ready: @escaping @Sendable () -> Void)
 }
 
@@ -18,6 +18,7 @@ where Chunks.Element == [UInt8] {
     var producer: CheckedContinuation<Void, Never>?
     var ready: (@Sendable () -> Void)?
     var task: Task<Void, Never>?
+    var isOpened = false
     var isClosed = false
   }
 
@@ -36,9 +37,11 @@ where Chunks.Element == [UInt8] {
   func onReady(_ ready: @escaping @Sendable () -> Void) { state.withLock { $0.ready = ready } }
 
   func open() throws {
-    guard !state.withLock({ $0.isClosed }) else {
-      throw NetworkError(.uploadSourceFailed, reason: "a sequence can be sent once")
+    let isFirst = state.withLock { state in
+      defer { state.isOpened = true }
+      return !state.isOpened
     }
+    guard isFirst else { throw NetworkError(.uploadSourceFailed, reason: "a sequence can be sent once") }
     let task = Task { [self] in await produce() }
     state.withLock { $0.task = task }
   }

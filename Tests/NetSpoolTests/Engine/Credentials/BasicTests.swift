@@ -134,7 +134,7 @@ struct BasicTests {
   }
 
   /// 0.0.0.0 leads to this machine, but nobody can tell by its name.
-  @Test(arguments: ["basic", "bearer", "fields", "userinfo", "header"])
+  @Test(arguments: ["basic", "bearer", "fields", "own scheme", "own field", "userinfo", "header"])
   func `does not go in clear`(_ kind: String) async throws {
     try await withEngine { engine, origin in
       let userinfo = kind == "userinfo" ? "user:secret@" : ""
@@ -143,6 +143,9 @@ struct BasicTests {
       case "basic": operation.setCredentials(user: "user", password: "secret", preemptive: true)
       case "bearer": operation.setCredentials(.bearer("token"))
       case "fields": operation.setCredentials(.fields(["X-Api-Key": "key"]))
+      case "own scheme": operation.setAuthorization("token", scheme: "Token")
+      case "own field":
+        operation.setCredentials(.fields(["Authorization": "Digest key", "X-Api-Key": "key"]))
       case "header": operation.setAuthorization("token")
       default: break
       }

@@ -1,7 +1,7 @@
-import NetSpool
 import NetSpoolTesting
 import Testing
 
+@testable import NetSpool
 @testable import TestSupport
 
 @Suite("Providers of credentials")
@@ -25,6 +25,43 @@ struct ProviderTests {
       }
       #expect(asked.value == 1)
     }
+  }
+
+  /// The one before has been refused by its challenge.
+  @Test func `may give another account of a kind that waits for a challenge`() async throws {
+    let valid = Variable("one")
+    try await withEngine {
+      $0.credentials = .provider { _ in .basic(user: "user", password: valid.value, preemptive: false) }
+    } _: { engine, origin in
+      origin.fallback { request in
+        let expected = "Basic " + Base64.encode(Array("user:\(valid.value)".utf8))
+        if request.header("Authorization") == expected { return .text("in") }
+        return .text("out", status: 401).header("WWW-Authenticate", "Basic realm=\"r\"")
+      }
+      for password in ["one", "two", "three"] {
+        valid.value = password
+        let ending = await engine.get("/a").end()
+        #expect(ending.text == "in", "\(ending)")
+      }
+    }
+  }
+
+  @Test func `is asked again where it has not answered for long`() async throws {
+    let asked = Counter()
+    let provider = CredentialProvider(patience: 0) { _ in
+      if asked.add() == 1 { try await Task.sleep(for: .seconds(600)) }
+      return .bearer("in")
+    }
+    let origin = "https://example.org"
+    let response = NetworkResponse(
+      head: ResponseHead(version: .http11, status: 401, headers: [:]), body: .empty, source: .network,
+      finalURL: origin, metrics: .init(), streams: [])
+    let refusal = NetworkCredentials.Refusal(url: origin, method: .get, response: response)
+    let given = Latch()
+    provider.renew(0, for: origin, refusal) { _ in }
+    provider.renew(0, for: origin, refusal) { if case .success = $0 { given.open() } }
+    await given.opened()
+    #expect(asked.value == 2)
   }
 
   @Test func `is asked again when the token has expired`() async throws {

@@ -45,7 +45,7 @@ struct RedactionTests {
   @Test(arguments: [
     "token", "key", "sig", "signature", "secret", "password", "code", "access_token", "api_key", "apiKey",
     "accessToken", "client_secret", "user[password]", "X-Amz-Credential", "x-goog-signature", "oauth.token",
-    "PASSWD", "sessionid",
+    "PASSWD", "sessionid", "secretKey", "privateKey", "userPass", "password2", "token1", "id_token_hint",
   ])
   func `secret names are found by their last word`(name: String) {
     #expect(Redaction.isSecret(key: name.utf8))

@@ -48,6 +48,24 @@ struct TLSJudgementTests {
     try await Self.judge(certificate, as: verdict) { $0.tls.requiresSubjectAlternativeName = true }
   }
 
+  /// libcurl would keep the connection that was refused, over HTTP/2.
+  @Test func `insists on proper names for each request`() async throws {
+    let server = try await blocking { try TLSServer("common-name-only", ["-alpn", "h2"]) }
+    try await withWire {
+      $0.tls.caFile = server.authority
+      $0.tls.requiresSubjectAlternativeName = true
+      $0.retry = .none
+      $0.timeouts.headers = .seconds(5)
+    } _: { wire in
+      for _ in 0..<2 {
+        let operation = wire.engine.operation(url: "https://localhost:\(server.port)/secret")
+        let error = try await wire.failure(operation)
+        #expect(error.code == .tlsRejected && error.reason == "hostMismatch", "\(error)")
+      }
+    }
+    _ = try server.stop()
+  }
+
   /// A pin holds beside the chain, and instead of nothing.
   @Test(
     arguments: [

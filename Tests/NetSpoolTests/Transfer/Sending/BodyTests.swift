@@ -31,6 +31,14 @@ struct BodyTests {
       return wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: all)
         .configure { $0.parameterEncoding = .json }
     }
+    let last = try await sent { wire in
+      var all: NetworkRequest.Parameters = ["page": 1, "name": "a"]
+      all.append("page", #"1,"admin":true"#)
+      all.append("name", 2)
+      return wire.engine.operation(url: wire.origin.url("/a"), method: .post, parameters: all)
+        .configure { $0.parameterEncoding = .json }
+    }
+    #expect(last.text == #"{"page":"1,\"admin\":true","name":2}"#)
     #expect(typed.text == #"{"n":-1,"u":2,"d":0.5,"f":1.5,"b":true,"s":"3","i":"inf","c":"x"}"#)
     #expect(request.header("Content-Type")?.hasPrefix("application/json") == true)
   }
