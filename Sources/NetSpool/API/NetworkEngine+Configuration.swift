@@ -172,7 +172,7 @@ extension NetworkEngine {
     /// Demands that a certificate names its host as subject alternative name; false by default, which also
     /// accepts one that only has a common name (RFC 9110 section 4.3.4 asks for the former). Refused with
     /// `.tlsRejected` (`hostMismatch`) before a byte of the request is sent. Needs a libcurl with OpenSSL or
-    /// GnuTLS.
+    /// GnuTLS. Each connection has a whole handshake then: of a session that is resumed not every libcurl shows the certificate.
     public var requiresSubjectAlternativeName = false
     /// Accepts every certificate: a machine on the way can read and change everything. False by default; for
     /// laboratories. The engine's connections and TLS sessions are then kept apart from all others.

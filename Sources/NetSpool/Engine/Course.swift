@@ -322,12 +322,14 @@ extension Scheduler {
     move(operation, to: .running)
     operation.forEachRecipient { context.didStart($0) }
     if operation.loop.waitersLeft > 0 { context.limitEach(operation, transfer) }
+    if !operation.loop.isDetached { context.goOnWithTotal(of: operation) }
   }
 
   /// A paused transfer has its slot again.
   private func resume(_ transfer: Transfer, of operation: NetworkOperation) {
     move(operation, to: .running)
     context.set(.executing, operation)
+    context.goOnWithTotal(of: operation)
     transfer.resumeByUser()
     if transfer.isPausedByReader { seats.watchReaders() }
   }

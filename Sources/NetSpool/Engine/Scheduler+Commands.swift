@@ -152,7 +152,6 @@ extension Scheduler {
   private func rejoin(_ leader: NetworkOperation) {
     guard mayRejoin(leader) else {
       leader.loop.absence = .returning
-      context.goOnWithTotal(of: leader)
       return context.set(.queued, leader)
     }
     _ = comesBack(leader)
@@ -165,10 +164,8 @@ extension Scheduler {
     loop.assertOnLoop()
     let isReturning = leader.loop.absence == .returning
     guard comesBack(leader) else { return move(leader, to: .ended) }
-    if !isReturning {
-      context.keepTotal(ofLeader: leader)
-      return move(leader, to: .paused)
-    }
+    context.keepTotal(ofLeader: leader)
+    if !isReturning { return move(leader, to: .paused) }
     move(leader, to: .deciding)
     go(leader, from: stepBehindPause(leader))
   }
@@ -177,7 +174,6 @@ extension Scheduler {
     loop.assertOnLoop()
     guard operation.shared.withLock({ $0.outcome == nil }) else { return }
     if operation.loop.absence == .paused { return rejoin(operation) }
-    context.goOnWithTotal(of: operation)
     let wasHeld = operation.loop.isHeld
     operation.loop.isHeld = false
     switch operation.loop.phase {

@@ -45,8 +45,13 @@ extension LoopContext {
     history.ownTotalLeft = history.ownTotalEnds - MonotonicClock.now
   }
 
+  /// It has its slot again, or another exchange: before that, nothing of its total is spent.
   func goOnWithTotal(of operation: NetworkOperation) {
-    if let left = operation.loop.history?.ownTotalLeft.take() { limit(operation, to: left) }
+    guard let history = operation.loop.history, let left = history.ownTotalLeft,
+      let transfer = operation.loop.transfer
+    else { return }
+    history.ownTotalLeft = nil
+    widenLimits(operation, transfer, for: operation, wanting: .microseconds(left))
   }
 
   /// The same of a leader whose exchange goes on for others meanwhile, by their limits.
@@ -64,9 +69,8 @@ extension LoopContext {
   }
 
   func goOnWithTotal(ofLeader leader: NetworkOperation) {
-    guard let transfer = leader.loop.transfer else { return goOnWithTotal(of: leader) }
-    let left = leader.loop.history?.ownTotalLeft.take()
-    widenLimits(leader, transfer, for: leader, wanting: left.map { .microseconds($0) })
+    if leader.timeLimits(leader.sent).total != nil { return goOnWithTotal(of: leader) }
+    if let transfer = leader.loop.transfer { widenLimits(leader, transfer, for: leader, wanting: nil) }
   }
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.

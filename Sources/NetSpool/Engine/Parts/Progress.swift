@@ -34,8 +34,10 @@ extension LoopContext {
     if !isWhole || transfer.exchange.head?.status ?? 0 >= 300, before + received < told { return }
     // One of unknown length has its length now.
     let total = transfer.exchange.bytesExpected ?? (isWhole ? received : nil)
-    let last = progress(received, of: total, transfer, behind: before)
-    operation.forEachRecipient { if $0.wantedProgress.download { tell($0, .download(last)) } }
+    operation.forEachRecipient { recipient in
+      guard recipient.wantedProgress.download else { return }
+      tell(recipient, .download(progress(received, of: total, transfer, behind: before)))
+    }
   }
 
   /// The same of what is sent, also where the answer leads elsewhere.
