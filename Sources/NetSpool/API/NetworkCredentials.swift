@@ -82,7 +82,8 @@ public final class NetworkCredentials: Sendable {
   /// refused; nil, or an error, ends the request with `.authenticationFailed`.
   ///
   /// It runs as a task of its own, on no thread of NetSpool. Requests of its own need another engine, or
-  /// credentials of their own.
+  /// credentials of their own. A provider stands for one user: what was stored for one of its tokens answers for the next. For
+  /// another user make another provider, or set ``NetworkRequest/credentialScope``.
   public static func provider(
     _ provide: @escaping @Sendable (NetworkCredentials.Refusal) async throws -> NetworkCredentials?
   ) -> NetworkCredentials {

@@ -111,7 +111,8 @@ extension NetworkEngine {
     public static let publicOnly = Self(kind: .publicOnly)
 
     /// Your own rule. It runs on the loop thread, and, before the cache answers, on the thread that asks it, and must not
-    /// block. Engines share answers that are kept or under way only where they have the very same rule.
+    /// block. Engines share answers that are kept or under way only where they have the very same rule. IPv4 inside IPv6
+    /// (`::ffff:10.0.0.5`) comes as IPv4, which the system connects to.
     public static func rule(_ allows: @escaping @Sendable (Address) -> Bool) -> Self {
       Self(kind: .custom(number: lastNumber.add(1, ordering: .relaxed).newValue, allows))
     }
