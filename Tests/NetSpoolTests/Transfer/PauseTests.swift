@@ -255,6 +255,28 @@ struct PauseTests {
     }
   }
 
+  @Test func `the time in the queue is not one's own behind a pause either`() async throws {
+    let limit = Duration.seconds(1)
+    try await withEngine(queue: { $0.isSuspended = true }) { engine, origin in
+      origin.hold("/a", .text("shared"))
+      let first = engine.operation(path: "/a")
+      first.timeouts.total = limit
+      engine.enqueue(first)
+      let second = engine.start("/a")
+      await engine.settle()
+      first.pause()
+      first.resume()
+      try await Task.sleep(for: limit + .milliseconds(500))
+      let begin = ContinuousClock.now
+      engine.configuration.queue.isSuspended = false
+      #expect(await origin.waitForWaiting("/a", 1))
+      origin.release("/a")
+      let ending = await first.end()
+      #expect(ending.text == "shared" || ContinuousClock.now - begin >= limit, "\(ending)")
+      #expect(await second.end().text == "shared")
+    }
+  }
+
   @Test func `a pause does not cut short what the origin has asked for`() async throws {
     try await withEngine({ $0.retry = .attempts(2) }) { engine, origin in
       origin.enqueue(.status(503).header("Retry-After", "1"), .text("now"), for: "/a")
