@@ -45,7 +45,8 @@ extension NetworkEngine {
     /// The account that requests are sent for; none by default. Credentials go to this engine's own origin (scheme, host and port)
     /// only, so they need a `host`; a request's own credentials win.
     public var credentials: NetworkCredentials?
-    /// Lets Basic, Bearer and fields of `NetworkCredentials` go over plain HTTP, where every machine on the
+    /// Lets `Authorization` that is no proof for one request (Basic, Bearer, tokens of any scheme), and fields of
+    /// `NetworkCredentials`, go over plain HTTP, where every machine on the
     /// way can read them; false by default. Without it such a request ends with `.invalidConfiguration`,
     /// before a byte is sent. This machine is always allowed: `localhost` and names below it, 127.0.0.0/8,
     /// ::1 and ::ffff:127.0.0.0/104.

@@ -130,12 +130,13 @@ extension NetworkEngine {
   }
 
   /// Blocks until the operation has ended; for scripts. It is enqueued if it was not. Traps when called from a
-  /// delivery closure, the loop thread, or the main thread where that delivers, which would wait for itself.
+  /// delivery closure or the loop thread, which would wait for itself. A main thread that delivers (`.queue(.main)`) waits for
+  /// itself, too, where the operation has handlers or the engine a hook for ends.
   @discardableResult
   public func wait(for operation: NetworkOperation) throws(NetworkError) -> NetworkResponse {
-    guard !configuration.delivery.isHere else {
+    guard !NetSpool.Delivery.isRunning else {
       fatalError(
-        "NetSpool: wait(for:) was called where NetSpool calls closures, and would wait for itself; use onCompletion"
+        "NetSpool: wait(for:) was called from a closure of NetSpool, which would wait for itself; use onCompletion"
       )
     }
     let result = FirstAnswer.wait { told in

@@ -255,7 +255,7 @@ extension NetworkEngine.Delivery {
   var isHere: Bool {
     if NetSpool.Delivery.isRunning { return true }
     guard case .queue(let queue) = self else { return false }
-    return queue === DispatchQueue.main && DispatchQueue.getSpecific(key: Self.ofMain) == true
+    return queue.getSpecific(key: Self.ofMain) == true && DispatchQueue.getSpecific(key: Self.ofMain) == true
   }
 
   /// Marks the main queue, which is the main thread's also while nothing runs on it.

@@ -189,6 +189,7 @@ extension Scheduler {
     }
     if operation.loop.cacheUse != nil { cacheSide.validations.release(operation) }
     operation.loop.cacheUse = nil
+    operation.loop.joinedAt = MonotonicClock.now
     leader.makeExtras().waiters.append(operation)
     if let origin = leader.loop.origin { origins.noteTotal(of: operation, at: origin) }
     move(operation, to: playback.map { .following(leader, $0) } ?? .sharing(leader))

@@ -97,6 +97,8 @@ extension NetworkOperation {
     var phase = Phase.ready
     /// When the queue heard of it: later than of any before.
     var submittedAt: Microseconds = 0
+    /// When it came to share another's exchange.
+    var joinedAt: Microseconds = 0
     /// Its neighbours in the table of all operations.
     var previous: NetworkOperation?
     var next: NetworkOperation?

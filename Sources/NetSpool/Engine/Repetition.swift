@@ -121,7 +121,7 @@ extension NetworkOperation {
   /// Loop thread: the same of one that shares them, and may have come later.
   func spent(with leader: NetworkOperation, on transfer: Transfer?) -> Microseconds {
     let spent = leader.spent(on: transfer)
-    return self === leader ? spent : min(spent, MonotonicClock.now - loop.submittedAt)
+    return self === leader ? spent : min(spent, MonotonicClock.now - loop.joinedAt)
   }
 }
 

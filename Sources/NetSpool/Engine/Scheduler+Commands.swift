@@ -117,7 +117,7 @@ extension Scheduler {
     let spent = operation.spent(with: leader, on: leader.loop.transfer)
     move(operation, to: .paused)
     let history = operation.makeHistory()
-    (history.spent, history.ownTotalLeft) = (spent, nil)
+    (history.spent, history.spentBefore, history.ownTotalLeft) = (spent, spent, nil)
     endIfLeft(leader)
   }
 

@@ -261,6 +261,7 @@ extension Scheduler {
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     history.needsFreshConnection = false
     if case .again = next {} else { history.failover = (0, 0) }
+    if case .redirect = next { context.reportLastSent(operation, transfer) }
     history.delivered.received = max(history.delivered.received, transfer.exchange.reportedBytes)
     history.delivered.sent = max(history.delivered.sent, transfer.exchange.reportedSent)
     if case .ask = next {
@@ -269,7 +270,6 @@ extension Scheduler {
     switch next {
     case .redirect:
       operation.noteSent(transfer, nil)
-      context.reportLastSent(operation, transfer)
       cacheSide.bridge.storeRedirect(operation, transfer)
     case .retry: operation.noteSent(transfer, failure)
     default: break

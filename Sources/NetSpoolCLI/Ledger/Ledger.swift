@@ -174,7 +174,7 @@ struct Fingerprint: Hashable {
   let low: UInt32
 
   /// What the text is used for: equal texts in different rooms have different fingerprints.
-  enum Room: UInt8 { case line, done, file, directory, result, held, made, digest }
+  enum Room: UInt8 { case line, done, file, directory, result, held, made, digest, suffix }
 
   init(_ room: Room, _ first: String, _ second: String = "") {
     // What is done stands in files without users and passwords.

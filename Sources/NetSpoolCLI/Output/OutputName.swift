@@ -170,12 +170,12 @@ final class OutputNames {
     let name = try inFreeFolder(wanted)
     if try take(name, for: url) { return name }
     // A taken name keeps the suffix given out last: a million lines called `index` cost one look-up each.
-    var suffix = try ledger.value(Fingerprint(.file, name)) ?? 0
+    var suffix = try ledger.value(Fingerprint(.suffix, name)) ?? 0
     while true {
       suffix += 1
       let candidate = OutputName.suffixed(name, Int(suffix))
       guard try take(candidate, for: url) else { continue }
-      try ledger.set(Fingerprint(.file, name), suffix)
+      try ledger.set(Fingerprint(.suffix, name), suffix)
       return candidate
     }
   }

@@ -1,3 +1,4 @@
+import Dispatch
 import NetSpoolTesting
 import Testing
 
@@ -125,6 +126,14 @@ struct ShutDownTests {
       await blocking { engine.configuration.queue.close() }
       await done.opened()
     }
+  }
+
+  /// It would wait for a closure of its own.
+  @MainActor @Test func `a main thread that delivers is not blocked`() throws {
+    let engine = try NetworkEngine(host: "127.0.0.1", on: NetworkQueue()) { $0.delivery = .queue(.main) }
+    engine.shutDownAndWait()
+    let other = try NetworkEngine(host: "127.0.0.1", on: NetworkQueue())
+    other.shutDownAndWait()
   }
 
   @Test func `streams of an operation that comes when the queue has closed are closed`() async throws {

@@ -84,15 +84,20 @@ struct Authenticator {
     if isNear, engine.handleSettings.plainProxy == nil { return }
     let isReusable: Bool
     if let value = fields.first("Authorization")?.lowercased() {
-      isReusable = isVerbatim || !Self.signing.contains { value.hasPrefix($0) }
+      isReusable = isVerbatim || !Self.isProof(value)
     } else {
       isReusable = isCredential
     }
     if isReusable { throw NetworkError(.invalidConfiguration, cause: .allowsCredentialsInClear) }
   }
 
-  /// Schemes that show a proof for this request, and not what it is made with.
-  private static let signing = ["digest ", "ntlm ", "negotiate ", "aws4-", "hawk ", "signature "]
+  /// It shows a proof for this request, and not what that is made with.
+  private static func isProof(_ value: String) -> Bool {
+    signing.contains { value.hasPrefix($0) }
+      || value.hasPrefix("oauth ") && value.contains("oauth_signature=")
+  }
+
+  private static let signing = ["digest ", "ntlm ", "negotiate ", "aws ", "aws4-", "hawk ", "signature "]
 }
 
 extension Headers {

@@ -25,8 +25,18 @@ final class CacheSide {
   let validations: Validations
   let claims: Claims
   /// The renewals under way, by what they renew. What stands here may have ended.
-  private var renewals: [KeyDigest: Renewal] = [:]
+  private var renewals: [RenewalKey: Renewal] = [:]
   private var renewalsMax = 64
+
+  private struct RenewalKey: Hashable {
+    let store: ObjectIdentifier
+    let key: KeyDigest
+
+    init(_ cache: EngineCache, _ question: CacheQuestion, _ look: LoopLook) {
+      store = ObjectIdentifier(cache.store)
+      key = look.held?.key.digest ?? question.primaryKey.digest
+    }
+  }
 
   private struct Renewal {
     weak var operation: NetworkOperation?
@@ -56,7 +66,8 @@ final class CacheSide {
     if let found = cache.stillFound(asked) {
       let look = LoopLook(held: found.held.first)
       let consultation = bridge.consult(operation, cache, question, look)
-      return step(after: consultation, about: question.primaryKey.digest, operation, request, next)
+      return step(
+        after: consultation, about: RenewalKey(cache, question, look), operation, request, next)
     }
     let isFirst = operation.loop.history?.asksWhatItSays(request) ?? true
     return look(CacheFinding(cache, question, .request(then: next, claim))) {
@@ -72,7 +83,7 @@ final class CacheSide {
       let consultation = bridge.consult(operation, cache, question, look)
       // What is stored is news for others, too; else it claims once more when its turn has come.
       if case .answer = consultation { claim?.finish() } else { claim?.release() }
-      let key = question.primaryKey.digest
+      let key = RenewalKey(cache, question, look)
       return operation.withSent { step(after: consultation, about: key, operation, $0, next) }
     case .standIn(let ending):
       guard let held = look.held, let answer = bridge.answer(operation, question, held, look.parts, cache)
@@ -91,7 +102,7 @@ final class CacheSide {
   }
 
   private func step(
-    after consultation: CacheBridge.Consultation, about key: KeyDigest, _ operation: NetworkOperation,
+    after consultation: CacheBridge.Consultation, about key: RenewalKey, _ operation: NetworkOperation,
     _ request: NetworkRequest, _ next: Unanswered
   ) -> Step {
     switch consultation {
@@ -148,7 +159,7 @@ final class CacheSide {
   }
 
   /// Brings a stored answer up to date, for no caller in particular; once, however many are given it meanwhile.
-  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine, _ key: KeyDigest) {
+  private func refresh(_ request: NetworkRequest, _ engine: NetworkEngine, _ key: RenewalKey) {
     guard !engine.isClosed, renewals[key]?.operation == nil else { return }
     let refresh = NetworkOperation(request, engine: engine)
     if renewals.count >= renewalsMax {

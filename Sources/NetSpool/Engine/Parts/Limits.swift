@@ -75,7 +75,7 @@ extension LoopContext {
 
   /// The exchange lives as long as the most patient wants; who wants less has an end of its own.
   func limitEach(_ leader: NetworkOperation, _ transfer: Transfer) {
-    leader.forEachRecipient { limit($0, of: leader, transfer) }
+    leader.forEachRecipient { if $0.loop.history?.ownTotalLeft == nil { limit($0, of: leader, transfer) } }
   }
 
   /// Gives the exchange the time that one wants from now on, too, who has just joined it.

@@ -44,6 +44,8 @@ extension LoopContext {
   func reportLastSent(_ operation: NetworkOperation, _ transfer: Transfer) {
     let sent = transfer.exchange.bytesSent
     guard let total = transfer.exchange.bytesToSend ?? (sent > 0 ? sent : nil) else { return }
+    if sent < operation.loop.history?.delivered.sent ?? 0 { return }
+    transfer.exchange.reportedSent = max(transfer.exchange.reportedSent, sent)
     let last = progress(sent, of: total, transfer)
     operation.forEachRecipient { if $0.wantedProgress.upload { tell($0, .upload(last)) } }
   }
