@@ -88,7 +88,7 @@ final class ConnectionPools {
   private func closeUnused() {
     for (key, multi) in own where multi.isUnused {
       own[key] = nil
-      release(multi)
+      retire(multi)  // what failed before it came there is used no more
       close(multi)
     }
   }

@@ -109,6 +109,28 @@ import Testing
     }
   }
 
+  /// Pools that nothing uses are closed when there are many; what failed before it came to one is asked for again.
+  @Test func `engines with connections of their own, whose host is not found, end in good order`()
+    async throws
+  {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin(answering: .text("hello"))
+      let engines = try (0..<80).map { _ in
+        try NetworkEngine(to: origin, on: queue) {
+          ($0.cookies, $0.delivery, $0.retry) = (
+            .inMemory, .loopThread, .attempts(3, pause: .zero)
+          )
+        }
+      }
+      engines[0].driver.eachLoop { $0.names.resolver = NameResolver(asking: { _ in nil }) }
+      for _ in 0..<3 {
+        let lost = engines.map { $0.start($0.operation(url: "http://dead.test/a")) }
+        for operation in lost { #expect(await operation.end().code == .resolveFailed) }
+        for engine in engines { #expect(await engine.end(of: engine.operation(path: "/a")).text == "hello") }
+      }
+    }
+  }
+
   @Test func `an address that needs an interface keeps from no other`() async throws {
     try await withEngine { engine, origin in
       origin.fallback(.text("hello"))
