@@ -290,7 +290,8 @@ struct PauseTests {
       #expect(operation.state == .paused || origin.hits("/a") == 2)
       operation.resume()
       #expect(await operation.end().text == "now")
-      #expect(ContinuousClock.now - begin >= .seconds(1))
+      // The loop may be some milliseconds ahead
+      #expect(ContinuousClock.now - begin >= .milliseconds(990))
     }
   }
 
