@@ -155,6 +155,8 @@ extension Scheduler {
       if isDependent, NetworkOperation.dependencies.withLock({ $0.block(operation, as: operation.id) }) {
         return move(operation, to: .waiting(.others))
       }
+      // They ended before this loop came to it.
+      if operation.engine.isOver { throw NetworkError(.engineClosed) }
     } catch {
       move(operation, to: .ended)
       return conclude(operation, error)

@@ -18,6 +18,13 @@ extension NetworkEngine {
     endsAt.load(ordering: .acquiring) != .max || driver.isClosed.load(ordering: .acquiring)
   }
 
+  /// Any thread: its deadline has passed. That ends an engine on each loop at that one's own moment, and nothing begins
+  /// between them.
+  var isOver: Bool {
+    let end = endsAt.load(ordering: .relaxed)
+    return end != .max && end <= MonotonicClock.now
+  }
+
   /// A closure of the user's has a say in how an operation ends, or hears of it: on the delivery target.
   var hasWordAtEnds: Bool { configuration.validate != nil || observesEnds }
 

@@ -42,10 +42,7 @@ extension NetworkOperation {
     guard let next = dependencies.withLock({ $0.cut(edge) }) else { return }
     next.perform { scheduler in
       guard case .waiting(.others) = next.loop.phase else { return }
-      // Its deadline ends an engine on each loop at that one's own moment: nothing begins between them.
-      if next.engine.endsAt.load(ordering: .relaxed) <= MonotonicClock.now {
-        return scheduler.withdraw(next, NetworkError(.engineClosed))
-      }
+      if next.engine.isOver { return scheduler.withdraw(next, NetworkError(.engineClosed)) }
       scheduler.go(next, from: .enter)
     }
   }

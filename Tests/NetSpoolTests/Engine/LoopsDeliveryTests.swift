@@ -74,6 +74,30 @@ struct LoopsDeliveryTests {
     }
   }
 
+  @Test func `nothing begins on a loop that comes to it when the deadline has passed`() async throws {
+    try await withTwoLoops { engine, here, there in
+      there.fallback(.text("ok"))
+      here.hold("/1")
+      let (isBusy, goesOn) = (Latch(), Latch())
+      engine.driver.port(for: there.url("/"), of: engine).perform { _ in
+        isBusy.open()
+        goesOn.block()
+      }
+      await isBusy.opened()
+      let first = engine.start(engine.operation(url: here.url("/1")))
+      let second = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
+      engine.enqueue(second)
+      #expect(await here.waitForWaiting("/1", 1))
+      async let isShut: Void = engine.shutDown(deadline: .milliseconds(50))
+      #expect(await first.end().code == .engineClosed)
+      goesOn.open()
+      #expect(await second.end().code == .engineClosed)
+      #expect(there.requestCount == 0)
+      await isShut
+      here.releaseAll()
+    }
+  }
+
   /// A loop counts from the beginning of its turn.
   @Test func `nothing begins behind a deadline that a loop's own time brings a moment earlier`() async throws
   {
