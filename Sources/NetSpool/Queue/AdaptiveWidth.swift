@@ -2,11 +2,11 @@
 ///
 /// Evidence is gathered in rounds of about one width of answers. The *wait* is how much later even the
 /// luckiest answer of the round came than the quickest of the last minutes: noise slows some answers, a queue
-/// slows all. The *stretch* is the same for long bodies, per byte: it tells of a full link.
+/// slows all. The *stretch* is how much longer the bodies took, per byte, than eight in a row did: it tells of a full link.
 /// - While rounds are saturated and wait and stretch are short, the width grows: by half until the first trouble
 ///   (from 6 to 64 takes six rounds), then by a sixteenth; by a quarter where each answer costs a connection.
-/// - When the wait is longer than the service itself, or bodies take twice their time, it shrinks by an eighth. A wait that
-///   stays as it is with a quarter fewer is none: it is the service of what is asked now, and the width goes back.
+/// - When the wait is longer than the service itself, or bodies take much longer, it shrinks by an eighth. A wait or a stretch
+///   that stays as it is with a quarter fewer is none: it is the service of what is asked now, and the width goes back.
 /// - When more of a round fails than fails anyhow, the width is halved.
 /// - A refusal, and a failure at full width, show where the origin's limit lies: see `WidthCeiling`. Refusals
 ///   that narrowing does not end show a limit of requests in a time: see `StartPace`. Those that do not end with that
@@ -28,8 +28,8 @@ struct AdaptiveWidth: Sendable {
   var isExploring = true
   /// The width of the round before: what is answered now was asked then.
   private var widthBefore: Int
-  /// The widest, and the wait there, since answers wait.
-  private var crowd: (width: Int, latency: Double, wasExploring: Bool)?
+  /// The widest, and the wait and the stretch there, since answers wait.
+  private var crowd: (width: Int, latency: Double, stretch: Double, wasExploring: Bool)?
   var ceiling = WidthCeiling()
   var pace: StartPace?
   /// True if refusals come by chance.
@@ -60,6 +60,7 @@ struct AdaptiveWidth: Sendable {
   private static var waitIgnoredSeconds: Double { 0.005 }
   /// A link that is shared by no more than this much is not full.
   private static var stretchIgnored: Double { 1.25 }
+  private static var stretchMax: Double { 1.75 }
 
   mutating func apply(_ event: OriginSizing.Event, now: Int64) {
     given.pass(to: now, until: running > 0 ? now : holdUntil)
@@ -68,7 +69,8 @@ struct AdaptiveWidth: Sendable {
     case .answered(let latency, let since): didAnswer(latency, since, now)
     case .finished(let transport):
       didEnd()
-      round.take(transport, stretch: baseline.stretch(of: transport))
+      round.take(
+        transport, stretch: round.isLong(transport) ? baseline.stretch(of: transport, width: width) : nil)
       endRoundIfWhole(now)
     case .failed(let since): didFail(since, now)
     case .throttled(let retryAfter, let since): didRefuse(retryAfter, since, now)
@@ -141,7 +143,7 @@ struct AdaptiveWidth: Sendable {
     if ceiling.failedTries == 0 { isTryingPace = false }
     let wait = round.latencyMin - baseline.latency
     let service = round.latencySum / Double(round.answers) - wait
-    let isCrowded = wait > service + Self.waitIgnoredSeconds || round.stretch > 2
+    let isCrowded = wait > service + Self.waitIgnoredSeconds || round.stretch > Self.stretchMax
     let isNearBest = wait <= service / 2 + Self.waitIgnoredSeconds && round.stretch <= Self.stretchIgnored
     let wasExploring = isExploring
     if !isNearBest { isExploring = false }
@@ -152,14 +154,17 @@ struct AdaptiveWidth: Sendable {
 
   /// A queue of ours is as long as we are wide.
   private mutating func shrunk(_ wasExploring: Bool, _ now: Int64) -> Int {
-    var widest = crowd ?? (widthBefore, round.latencyMin, wasExploring)
-    if widthBefore > widest.width { (widest.width, widest.latency) = (widthBefore, round.latencyMin) }
-    let isTold = round.stretch <= 2 && (width == 1 || widthBefore * 4 <= widest.width * 3)
-    crowd = isTold ? nil : widest
-    guard isTold, width == 1 || round.latencyMin > widest.latency * 0.9 else {
-      return width - max(1, width / 8)
+    var widest = crowd ?? (widthBefore, round.latencyMin, round.stretch, wasExploring)
+    if widthBefore > widest.width {
+      (widest.width, widest.latency, widest.stretch) = (widthBefore, round.latencyMin, round.stretch)
     }
-    baseline.begin(with: round.latencyMin)
+    let isTold = width == 1 || widthBefore * 4 <= widest.width * 3
+    let isStretched = round.stretch > Self.stretchMax
+    let isAsLate =
+      isStretched ? round.stretch > widest.stretch * 0.9 : round.latencyMin > widest.latency * 0.9
+    crowd = isTold ? nil : widest
+    guard isTold, width == 1 || isAsLate else { return width - max(1, width / 8) }
+    if isStretched { baseline.slow(by: round.stretch) } else { baseline.begin(with: round.latencyMin) }
     isExploring = widest.wasExploring
     return ceiling.limit(widest.width, from: width, now)
   }

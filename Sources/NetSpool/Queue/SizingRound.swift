@@ -6,9 +6,9 @@ struct SizingRound: Sendable {
   var latencyMin = Double.infinity
   /// The limit was reached: more would have been asked for.
   var isSaturated = false
-  /// Bodies that took longer than their heads, and the least that one of them was stretched.
+  /// Bodies that took longer than their heads, and the sum of how quick each was, where 1 is as quick as they have been.
   var longBodies = 0
-  var stretchMin = Double.infinity
+  var quickness = 0.0
   var finished = 0
   var newConnections = 0
 
@@ -21,13 +21,19 @@ struct SizingRound: Sendable {
   mutating func take(_ transport: OriginSizing.Transport, stretch: Double?) {
     finished += 1
     if transport.isConnectionNew { newConnections += 1 }
-    guard let stretch, transport.seconds > latencySum / Double(max(answers, 1)) else { return }
+    guard let stretch else { return }
     longBodies += 1
-    stretchMin = min(stretchMin, stretch)
+    quickness += 1 / stretch
   }
 
-  /// The bodies take more time than the answers' beginnings, and this many times more than they need.
-  var stretch: Double { longBodies * 2 > finished ? stretchMin : 1 }
+  /// True for a body that took longer than the heads.
+  func isLong(_ transport: OriginSizing.Transport) -> Bool {
+    transport.seconds > latencySum / Double(max(answers, 1))
+  }
+
+  /// The bodies take more time than the answers' beginnings, and this many times more than they need, in the middle: a full
+  /// link slows all of them, and a few that are slow by themselves hardly count.
+  var stretch: Double { longBodies * 2 > finished ? Double(longBodies) / quickness : 1 }
 
   /// The origin closes its connections, so that each answer costs a new one.
   var isChurning: Bool { newConnections * 2 > finished }
@@ -45,8 +51,24 @@ struct SizingBaseline: Sendable {
     var pace = InlineArray<5, Double>(repeating: .infinity)
   }
 
+  /// Bodies of about one size in a row: one alone may come from a cache, and tells nothing of the others.
+  private struct Row: Sendable {
+    private var count = 0
+    private var sum = 0.0
+
+    /// Returns the mean of the row with its last body.
+    mutating func take(_ pace: Double, length: Int) -> Double? {
+      count += 1
+      sum += pace
+      guard count >= length else { return nil }
+      defer { self = Row() }
+      return sum / Double(count)
+    }
+  }
+
   private var current = Span()
   private var previous = Span()
+  private var rows = InlineArray<5, Row>(repeating: Row())
   private var spanEnd = Int64.min
 
   /// Seconds; infinite before the first answer.
@@ -68,14 +90,26 @@ struct SizingBaseline: Sendable {
   /// What is asked now never takes less.
   mutating func begin(with latency: Double) { (current.latency, previous.latency) = (latency, .infinity) }
 
-  /// How many times longer this body took than the quickest of about its size, per byte; nil when it is too
-  /// short to tell. Sizes are told apart in steps of four, as short bodies never reach the speed of long ones.
-  mutating func stretch(of body: OriginSizing.Transport) -> Double? {
+  /// As slow as bodies are now, they are by themselves.
+  mutating func slow(by stretch: Double) {
+    for size in current.pace.indices {
+      current.pace[size] = min(current.pace[size], previous.pace[size]) * stretch
+      previous.pace[size] = .infinity
+    }
+  }
+
+  /// How many times longer this body took, per byte, than the quickest row of about its size; nil when it is too short to
+  /// tell, and before there is one. Sizes are told apart in steps of four, as short bodies never reach the speed of long ones.
+  /// - Parameter width: the mean of few bodies varies more than that of the many of a wide round, so a row is half as long.
+  mutating func stretch(of body: OriginSizing.Transport, width: Int) -> Double? {
     guard body.bytes >= 65_536, body.seconds > 0 else { return nil }
     let size = min(4, (Int64.bitWidth - 1 - body.bytes.leadingZeroBitCount - 16) / 2)
     let pace = body.seconds / Double(body.bytes)
-    current.pace[size] = min(current.pace[size], pace)
-    return pace / min(current.pace[size], previous.pace[size])
+    if let mean = rows[size].take(pace, length: max(8, width / 2)) {
+      current.pace[size] = min(current.pace[size], mean)
+    }
+    let quickest = min(current.pace[size], previous.pace[size])
+    return quickest < .infinity ? pace / quickest : nil
   }
 }
 

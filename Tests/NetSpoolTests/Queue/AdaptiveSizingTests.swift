@@ -133,6 +133,32 @@ struct AdaptiveSizingTests {
     #expect(simulation.rate(after: begin) >= 150, "seed \(seed)")
   }
 
+  /// Its bodies share nothing: that one is slower than others says nothing of a link.
+  @Test(
+    arguments: [
+      .init("all alike") { _ in },
+      .init("all unlike") { $0.bodyVariation = 0.35 },
+      .init("one in a hundred from a cache") { $0.cachedPercent = 1 },
+      .init("every fifth from a cache") { $0.cachedPercent = 20 },
+    ] as [SimulatedOrigin])
+  func `an origin whose bodies come at their own speed is asked for many at once`(_ origin: SimulatedOrigin) {
+    var origin = origin
+    (origin.bodyBytes, origin.bodyBytesPerSecond) = (2_000_000, 5e6)
+    var simulation = SizingSimulation(origin)
+    // When what is remembered as quickest has been forgotten several times.
+    let rate = simulation.rate(ofNext: 200, after: 50)
+    var widest = SizingSimulation(origin, OriginSizing(.fixed(64)))
+    #expect(rate >= 0.85 * widest.rate(ofNext: 20, after: 5), "\(rate)")
+  }
+
+  @Test func `an origin whose bodies come more slowly from now on is asked as much as before`() {
+    let quick = SimulatedOrigin("quick") { ($0.bodyBytes, $0.bodyBytesPerSecond) = (2_000_000, 5e7) }
+    var simulation = SizingSimulation(quick)
+    simulation.run(seconds: 10)
+    simulation.server.origin.bodyBytesPerSecond = 5e6
+    #expect(simulation.rate(ofNext: 15, after: 5) >= 0.9 * 64 / 0.45)
+  }
+
   /// Others are served by it, too: what waits for them does not come sooner where less is asked.
   @Test func `an origin that became slow keeps a part of its width`() {
     var simulation = SizingSimulation(.init("16 workers", serviceSeconds: 0.02) { $0.workers = 16 })

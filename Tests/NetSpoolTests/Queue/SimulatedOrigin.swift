@@ -1,3 +1,5 @@
+import Glibc
+
 @testable import NetSpool
 @testable import TestSupport
 
@@ -31,6 +33,11 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
   var slowSeconds = 0.0
   /// What the bodies of all transfers share.
   var linkBytesPerSecond = 0.0
+  /// What each body gets where they share nothing, and how much that varies: the deviation of its logarithm.
+  var bodyBytesPerSecond = 0.0
+  var bodyVariation = 0.0
+  /// Of so many percent of the bodies it is twenty times as much.
+  var cachedPercent = 0
   var bodyBytes: Int64 = 8_192
   var closesConnections = false
 
@@ -72,6 +79,13 @@ struct SimulatedServer {
       return (.failed, now + seconds(origin.serviceSeconds))
     }
     return (.good, serve(now))
+  }
+
+  /// The time that the body of an answer takes where each has its own speed.
+  mutating func bodyTime() -> Int64 {
+    let normal = (0..<12).reduce(-6) { sum, _ in sum + generator.unit() }
+    let speed = origin.bodyBytesPerSecond * exp(origin.bodyVariation * normal)
+    return seconds(Double(origin.bodyBytes) / speed / (generator.chance(origin.cachedPercent) ? 20 : 1))
   }
 
   mutating func didEnd(_ kind: Kind, _ now: Int64) {

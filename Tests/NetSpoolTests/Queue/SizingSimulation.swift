@@ -91,9 +91,12 @@ struct SizingSimulation {
     running += 1
     runningMax = max(runningMax, running)
     let answer = server.ask(now)
-    let transfer = Transfer(arrived: arrived, since: now, kind: answer.kind)
-    let place = heads.firstIndex { $0.time <= answer.time } ?? heads.count
-    heads.insert((answer.time, transfer), at: place)
+    call(Transfer(arrived: arrived, since: now, kind: answer.kind), at: answer.time)
+  }
+
+  /// Its head, or the end of a body that shares nothing, comes at that time.
+  private mutating func call(_ transfer: Transfer, at time: Int64) {
+    heads.insert((time, transfer), at: heads.firstIndex { $0.time <= time } ?? heads.count)
   }
 
   // MARK: Time
@@ -123,9 +126,11 @@ struct SizingSimulation {
     case .refused, .refusedByChance:
       refusals.append(now)
       end(transfer, .throttled(retryAfter: server.origin.retryAfter, since: transfer.since))
+    case .good where transfer.headAt > 0: didFinish(transfer)
     case .good:
       sizing.apply(.answered(latency: Double(now - transfer.since) / 1e6, since: transfer.since), now: now)
       transfer.headAt = now
+      if server.origin.bodyBytesPerSecond > 0 { return call(transfer, at: now + server.bodyTime()) }
       guard server.origin.linkBytesPerSecond > 0 else { return didFinish(transfer) }
       let finish = virtual + Double(server.origin.bodyBytes)
       let place = bodies.firstIndex { $0.virtual <= finish } ?? bodies.count
