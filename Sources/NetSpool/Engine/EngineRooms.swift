@@ -45,13 +45,9 @@ struct EngineRooms {
   private var freed: [UInt64] = [] { didSet { isUrgent = true } }
   /// Some of them were not looked at since.
   private var isUrgent = false
-  /// For a place that is not there for engines that have none: of all engines.
-  let crowded: WaitList
-
-  init(places: BudgetCounter) { crowded = WaitList(countedBy: places) }
 
   /// True when no engine has a stream that is not done, and nothing waits.
-  var isEmpty: Bool { rooms.isEmpty && crowded.isEmpty }
+  var isEmpty: Bool { rooms.isEmpty }
 
   func hasRoomForStreams(_ engine: NetworkEngine) -> Bool { engine.counters.streams.held < streamsMax }
 
@@ -105,10 +101,6 @@ struct EngineRooms {
   mutating func didLeave(_ engine: NetworkEngine) {
     if rooms[engine.id]?.isUnused ?? false { rooms[engine.id] = nil }
   }
-
-  var hasCrowded: Bool { !crowded.isEmpty }
-  /// Some may be taken back.
-  var hasParked: Bool { !freed.isEmpty || hasCrowded }
 
   /// A stored body whose streams have room now.
   func nextPlayback() -> Wait? {
@@ -169,7 +161,7 @@ struct EngineSeats: ~Copyable, Sendable {
 
   /// By how many loops more, or less, the engine waits and has something under way.
   struct Change {
-    fileprivate let waiting, running: Int
+    let waiting, running: Int
   }
 
   /// The loop's thread. Returns what others are to know of it: mostly nothing.

@@ -40,6 +40,7 @@ final class SharedWidth: Sendable {
   private let waitingCount = Atomic(0)
   private let isBeyond = Atomic(false)
   private let starvedCount = Atomic(0)
+  private let lentCount = Atomic(0)
   private let uncrowdedCount: Atomic<Int>
 
   init(limit: Int, loops: Int) {
@@ -53,6 +54,7 @@ final class SharedWidth: Sendable {
         waitingCount.store(state.waiting.count, ordering: .relaxed)
         isBeyond.store(state.taken > state.limit, ordering: .relaxed)
         starvedCount.store(state.starved, ordering: .relaxed)
+        lentCount.store(state.lent, ordering: .relaxed)
         uncrowdedCount.store(state.limit - state.taken - state.lent, ordering: .relaxed)
       }
       return body(&state)
@@ -119,7 +121,9 @@ final class SharedWidth: Sendable {
   // MARK: Engines that have none
 
   var starved: Int { starvedCount.load(ordering: .relaxed) }
-  /// Places that are there for everybody, not what was lent.
+  /// Places that were lent to engines that had none.
+  var lent: Int { lentCount.load(ordering: .relaxed) }
+  /// Places that no loop has, without those.
   var uncrowded: Int { uncrowdedCount.load(ordering: .relaxed) }
 
   /// False when as many as may be under way stand aside.

@@ -16,7 +16,7 @@ final class Wait {
     case addresses
     /// The authorities by which its connection is verified.
     case authorities
-    /// Its turn has come, and its engine has no room, or the few places left are for engines that have none.
+    /// Its turn has come, and its engine has no room.
     case room
     /// The same for a stored body that is to go into streams.
     case playback

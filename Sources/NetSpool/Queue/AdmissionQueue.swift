@@ -21,6 +21,8 @@ struct AdmissionQueue<Element> {
   let maximumUnresolved: Int
   /// While true, `next()` answers nil. Default false.
   var isSuspended = false
+  /// While true, only elements that go first leave it. Default false.
+  var isForFirstOnly = false
   /// Elements waiting.
   var count = 0
   /// Elements admitted and not finished, without those that stand aside.
@@ -51,7 +53,8 @@ struct AdmissionQueue<Element> {
   /// until it answers nil after anything that can free a slot or add work.
   mutating func next() -> (element: Element, origin: OriginID)? {
     guard count > 0, !isSuspended, running < maximumConcurrent,
-      let priority = turns.take(among: rings.classes(unresolvedMayStart: unresolvedMayStart)),
+      let priority = turns.take(
+        among: rings.classes(unresolvedMayStart: unresolvedMayStart, firstOnly: isForFirstOnly)),
       let lane = rings.front(priority, unresolvedMayStart: unresolvedMayStart)
     else { return nil }
     let origin = OriginID(lane >> 2)
@@ -60,10 +63,10 @@ struct AdmissionQueue<Element> {
     return element.map { ($0, origin) }
   }
 
-  /// An element might start but for `maximumConcurrent`.
+  /// An element might start but for `maximumConcurrent`, if it goes first where others may not.
   var isHeldUp: Bool {
     guard !isSuspended, running >= maximumConcurrent else { return false }
-    return rings.classes(unresolvedMayStart: unresolvedMayStart) != 0
+    return rings.classes(unresolvedMayStart: unresolvedMayStart, firstOnly: false) != 0
   }
 
   /// Has a running element make room for others, its own origin's aside; false when as many as may run stand aside.
@@ -166,10 +169,28 @@ struct AdmissionQueue<Element> {
     return true
   }
 
+  /// Has a waiting element go first, before those that do already at its origin; nothing if it has left.
+  mutating func letGoFirst(_ ticket: Ticket) {
+    guard isWaiting(ticket) else { return }
+    let lane = nodes[ticket.index].lane
+    unlink(ticket.index)
+    rings.set(lane, goesFirst: true, isResolved: origins[Int(lane >> 2)].isResolved)
+    link(ticket.index, into: lane, atFront: true)
+  }
+
   /// True if the ticket's element still waits here.
-  func isWaiting(_ ticket: Ticket) -> Bool {
-    guard nodes.holds(ticket.index) else { return false }
-    return nodes[ticket.index].generation == ticket.generation && nodes[ticket.index].element != nil
+  func isWaiting(_ ticket: Ticket) -> Bool { element(ticket) != nil }
+
+  /// The ticket's element; nil if it has left.
+  func element(_ ticket: Ticket) -> Element? {
+    guard nodes.holds(ticket.index), nodes[ticket.index].generation == ticket.generation else { return nil }
+    return nodes[ticket.index].element
+  }
+
+  /// The class of a waiting element whose origin has a free slot; nil for others.
+  func readyClass(_ ticket: Ticket) -> NetworkRequest.Priority? {
+    guard isWaiting(ticket), rings[nodes[ticket.index].lane].isReady else { return nil }
+    return ReadyRings.priority(of: nodes[ticket.index].lane)
   }
 
   /// Visits some of an origin's waiting elements of a class, from the first on or from one that still waits there; answers

@@ -65,9 +65,9 @@ struct ReadyRings: Sendable {
   }
 
   /// The classes that have such a lane: bit 0 for the lowest, bit 4 for the next, bit 8, bit 12.
-  func classes(unresolvedMayStart: Bool) -> UInt16 {
+  func classes(unresolvedMayStart: Bool, firstOnly: Bool) -> UInt16 {
     let either = unresolvedMayStart ? occupied | occupied >> 1 : occupied
-    return (either | either >> 2) & 0b0001_0001_0001_0001
+    return (firstOnly ? either : either | either >> 2) & 0b0001_0001_0001_0001
   }
 
   /// Puts a lane at the end of its ring.

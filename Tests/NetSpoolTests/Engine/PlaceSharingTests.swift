@@ -28,6 +28,34 @@ import Testing
     }
   }
 
+  /// One of its exchanges lends its place, and what the other does with that must not cost its own requests their order.
+  @Test func `a hundred requests hold up neither another engine's nor an urgent one`() async throws {
+    try await withEngine(queue: {
+      ($0.sizing, $0.maximumPerOrigin, $0.maximumConcurrent) = (.fixed(64), 64, 8)
+    }) { many, slow in
+      many.driver.eachLoop { $0.seats.silence = .max }
+      slow.fallback(.pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
+      let long = many.start((0..<108).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) })
+      #expect(await slow.waitForHits("/long", 8))
+      let other = try ScriptedOrigin(answering: .text("ok"))
+      let few = try NetworkEngine(to: other, on: many.configuration.queue)
+      #expect(await few.end(of: few.operation(path: "/")).text == "ok")
+      // When the one that has a place now and then asks for several at once.
+      let several = few.start((0..<5).map { few.operation(path: "/", parameters: ["n": "\($0)"]) })
+      for operation in several { #expect(await operation.end().text == "ok") }
+      #expect(slow.hits("/long") == 8)
+      let urgent = many.operation(path: "/urgent")
+      urgent.priority = .urgent
+      many.enqueue(urgent)
+      slow.release("middle", count: 2)
+      // Then the urgent one is the next of its engine.
+      #expect(await slow.waitForRequests(9))
+      #expect(slow.requests[8].path == "/urgent")
+      slow.release("middle")
+      for operation in long + [urgent] { #expect(await operation.end().response?.body.count == 200_000) }
+    }
+  }
+
   @Test func `a full queue takes no turns for those behind their own engine`() async throws {
     try await withEngine(queue: { $0.maximumConcurrent = 1 }) { engine, origin in
       origin.hold("/", .text("ok"))

@@ -146,7 +146,7 @@ struct AdaptiveSizingTests {
     (origin.bodyBytes, origin.bodyBytesPerSecond) = (2_000_000, 5e6)
     var simulation = SizingSimulation(origin)
     // When what is remembered as quickest has been forgotten several times.
-    let rate = simulation.rate(ofNext: 200, after: 50)
+    let rate = simulation.rate(ofNext: 100, after: 25)
     var widest = SizingSimulation(origin, OriginSizing(.fixed(64)))
     #expect(rate >= 0.85 * widest.rate(ofNext: 20, after: 5), "\(rate)")
   }

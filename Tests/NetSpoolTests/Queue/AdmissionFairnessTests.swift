@@ -132,6 +132,20 @@ private func admitInTurn<Element>(_ queue: inout AdmissionQueue<Element>, turns:
     #expect(queue.next()?.element == -3)
   }
 
+  @Test func `where few places are left only what goes first has a turn`() {
+    var (queue, origins) = crowd()
+    let count = queue.count
+    let ticket = queue.enqueue(-1, origin: origins[3], priority: .low)
+    queue.isForFirstOnly = true
+    #expect(queue.next() == nil)
+    queue.letGoFirst(ticket)
+    #expect(queue.readyClass(ticket) == .low)
+    #expect(queue.next()?.element == -1)
+    #expect(queue.next() == nil && queue.count == count)
+    queue.isForFirstOnly = false
+    #expect(queue.next()?.element == 0)
+  }
+
   @Test func `the weights of classes hold for engines that go first, too`() {
     var (queue, origins) = crowd()
     _ = queue.enqueue(-1, origin: origins[3], priority: .low, goesFirst: true)

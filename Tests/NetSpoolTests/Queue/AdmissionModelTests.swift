@@ -47,7 +47,8 @@ private struct Comparison {
     switch generator.next() % 100 {
     case 0..<28: enqueue()
     case 28..<38: remove()
-    case 38..<46: reprioritise()
+    case 38..<44: reprioritise()
+    case 44, 45: letGoFirst()
     case 46..<70: admit()
     case 70..<92: finish()
     case 92, 93: origins.count < 12 ? addOrigin() : clearOrigin()
@@ -127,6 +128,14 @@ private struct Comparison {
     model.origins[known.origin.rawValue]?.lanes[known.lane].removeAll { $0 == element }
     model.origins[known.origin.rawValue]?.lanes[Int(priority.rawValue)].append(element)
     place[element] = (known.origin, Int(priority.rawValue))
+  }
+
+  mutating func letGoFirst() {
+    guard let element = pick() else { return }
+    queue.letGoFirst(tickets[element])
+    guard let known = place[element] else { return }
+    model.origins[known.origin.rawValue]?.lanes[known.lane].removeAll { $0 == element }
+    model.origins[known.origin.rawValue]?.lanes[known.lane].insert(element, at: 0)
   }
 
   mutating func admit() {

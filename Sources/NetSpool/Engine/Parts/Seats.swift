@@ -7,7 +7,9 @@ final class Seats {
   /// The number of exchanges that the process has descriptors for.
   @safe @exclusivity(unchecked) private var descriptors = DescriptorWidth()
   /// The streams and final events of each engine, and what waits for them.
-  @safe @exclusivity(unchecked) var rooms: EngineRooms
+  @safe @exclusivity(unchecked) var rooms = EngineRooms()
+  /// What each engine has waiting in the queue.
+  @safe @exclusivity(unchecked) private var lines = EngineLines()
   /// The places of all loops; nil where this one has them.
   private let width: SharedWidth?
   /// Engines that wait and have nothing under way, and places that were lent to such.
@@ -32,7 +34,6 @@ final class Seats {
 
   init(_ context: LoopContext, _ settings: NetworkQueue.Configuration) {
     self.context = context
-    rooms = EngineRooms(places: context.port.loop.places)
     width = context.port.driver.width
     // Of several loops each takes what it needs.
     context.queue.maximumConcurrent = width == nil ? settings.maximumConcurrent : 0
@@ -58,15 +59,16 @@ final class Seats {
     while let next = rooms.nextPlayback() { next.goOn() }
     countDescriptors()
     keepTurns()
-    guard rooms.hasParked else { return }
-    let ready =
-      rooms.takeReady() + rooms.crowded.take(atMost: min(descriptors.crowd - running.count, uncrowded))
-    for wait in ready.reversed() { wait.goOn() }
+    for wait in rooms.takeReady().reversed() { wait.goOn() }
   }
 
   /// The next whose turn it is. Unless the queue closes, exchanges that have run for long enough may have to make room.
   func next() -> NetworkOperation? {
     guard running.count < descriptors.width else { return nil }
+    context.queue.isForFirstOnly = isCrowded
+    if context.queue.isForFirstOnly, starvedEngines > 0 {
+      for ticket in lines.firstOfStarved(in: context.queue) { context.queue.letGoFirst(ticket) }
+    }
     if let next = context.queue.next() { return next.element }
     return context.isClosing ? nil : nextWithAnotherPlace() ?? nextWithLentPlace()
   }
@@ -77,7 +79,8 @@ final class Seats {
     let isAlone = width == nil
     // Where another loop has the place or the room that it waits for, nothing here tells of it.
     guard roomsWatch == nil,
-      rooms.hasPatient || isSomebodyStarved || !isAlone && (rooms.hasCrowded || rooms.waitForStreams)
+      rooms.hasPatient || isAnyStarved
+        || !isAlone && (context.queue.count > 0 && isCrowded || rooms.waitForStreams)
     else { return }
     roomsWatch = context.timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
       roomsWatch = nil
@@ -89,7 +92,6 @@ final class Seats {
 
   /// Where an operation waits whose engine has no room for it: others of the same origin may go.
   func roomList(_ operation: NetworkOperation) -> WaitList? {
-    if crowds(operation) { return rooms.crowded }
     let hasRoom = operation.engine.checkRoomToDeliver()
     let mayStream = operation.loop.hasStreams || operation.loop.waitersLeft > 0
     if hasRoom,
@@ -105,12 +107,6 @@ final class Seats {
   func deliveryWait(_ operation: NetworkOperation, then next: Step) -> Wait? {
     if operation.engine.checkRoomToDeliver() { return nil }
     return Wait(.room, in: rooms.list(of: operation.engine, forStreams: false), then: next)
-  }
-
-  /// Places have become few, and its engine has some of them. Its own place in the queue is counted already.
-  private func crowds(_ operation: NetworkOperation) -> Bool {
-    guard running.count >= descriptors.crowd || areLentTheLast else { return false }
-    return operation.loop.transfer == nil && operation.engine.seats.isRunning
   }
 
   // MARK: Under way
@@ -149,7 +145,7 @@ final class Seats {
 
   /// Looks again how many may be under way, when something waits. A model has no descriptors.
   private func countDescriptors() {
-    guard context.queue.count > 0 || rooms.hasCrowded, context.loop.timeline == nil,
+    guard context.queue.count > 0, context.loop.timeline == nil,
       descriptors.wantsCount(running: running.count, now: MonotonicClock.now)
     else { return }
     var unopened = 0
@@ -239,7 +235,7 @@ final class Seats {
   /// Engines that have nothing under way get a place each, whatever others do with theirs: who has had his for some
   /// milliseconds lends it. Not at once, for exchanges that are short end by then. True when some did.
   private func lendPlaces(now: Microseconds) -> Bool {
-    let wanted = width?.starved ?? starved
+    let wanted = starvedEngines
     var left = wanted
     for transfer in running where left > 0 && isHeldUp && transfer.mayLendPlace(now: now) {
       guard standAside(transfer) else { break }
@@ -250,8 +246,11 @@ final class Seats {
     return left < wanted
   }
 
+  /// Engines that wait and have nothing under way, on all loops.
+  private var starvedEngines: Int { width?.starved ?? starved }
+
   /// An engine has nothing under way, and others have all places.
-  private var isSomebodyStarved: Bool { isHeldUp && (width?.starved ?? starved) > 0 }
+  private var isAnyStarved: Bool { isHeldUp && starvedEngines > 0 }
 
   /// An operation might start but for the queue's width.
   private var isHeldUp: Bool { context.queue.isHeldUp || width?.isWanted ?? false }
@@ -282,6 +281,7 @@ final class Seats {
     context.loop.assertOnLoop()
     guard let change = engine.seats.add(waiting: waiting, running: running, on: context.port.loop.number)
     else { return }
+    if change.waiting < 0 { lines.clear(of: engine) }
     if let width { width.note(change, of: engine) } else { starved += engine.seats.note(change) }
   }
 
@@ -312,7 +312,7 @@ final class Seats {
 
   /// The next, with a place that is lent to an engine that has none.
   private func nextWithLentPlace() -> NetworkOperation? {
-    guard isSomebodyStarved, lendPlaces(now: MonotonicClock.now) else { return nil }
+    guard isAnyStarved, lendPlaces(now: MonotonicClock.now) else { return nil }
     return context.queue.next()?.element
   }
 
@@ -335,12 +335,19 @@ final class Seats {
 
   // MARK: Few places
 
-  /// Places that are there for everybody, not what was lent.
-  private var uncrowded: Int {
-    let free = context.queue.maximumConcurrent - context.queue.running
-    return width.map { $0.uncrowded + free } ?? free - lent
+  /// An operation lines up.
+  func lineUp(_ ticket: Ticket, of operation: NetworkOperation) {
+    lines.add(ticket, of: operation.engine, in: context.queue)
   }
 
-  /// Only what was lent is left, or less: what a loop has may be beyond the limit by what others have gone on with.
-  private var areLentTheLast: Bool { (width?.uncrowded ?? uncrowded) < 0 }
+  /// Places have become few: the rest is for engines that have nothing under way. The others' operations stay in the queue, where
+  /// their classes and origins count.
+  private var isCrowded: Bool { running.count >= descriptors.crowd || isLentTheRest }
+
+  /// No place is free but what was lent, or fewer: what a loop has may be beyond the limit by what others have gone on with.
+  private var isLentTheRest: Bool {
+    let free = context.queue.maximumConcurrent - context.queue.running
+    if let width { return width.lent > 0 && width.uncrowded + free <= 0 }
+    return lent > 0 && free <= lent
+  }
 }

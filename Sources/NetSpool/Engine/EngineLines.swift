@@ -1,0 +1,80 @@
+/// The places in the queue of what each engine has waiting on a loop, in the order in which it came: the next of an engine is to be
+/// found where another has a hundred thousand before it. Loop thread.
+struct EngineLines {
+  private final class Line {
+    private var tickets: [Ticket] = []
+    /// All before it have left.
+    private var head = 0
+    /// At so many those that have left are forgotten.
+    private var countMax = Line.kept
+
+    /// For so many memory is kept.
+    private static let kept = 1024
+    /// More are not looked at for a better one.
+    private static let looksMax = 16
+
+    func add(_ ticket: Ticket, in queue: borrowing AdmissionQueue<NetworkOperation>) {
+      if tickets.count >= countMax {
+        tickets = tickets[head...].filter { queue.isWaiting($0) }
+        (head, countMax) = (0, max(Line.kept, 2 * tickets.count))
+      }
+      tickets.append(ticket)
+    }
+
+    var isEmpty: Bool { tickets.isEmpty }
+
+    func clear() {
+      tickets.removeAll(keepingCapacity: countMax == Line.kept)
+      (head, countMax) = (0, Line.kept)
+    }
+
+    /// The first; nil where the engine has something under way.
+    func first(in queue: borrowing AdmissionQueue<NetworkOperation>) -> Ticket? {
+      while head < tickets.count, !queue.isWaiting(tickets[head]) { head += 1 }
+      guard head < tickets.count, let first = queue.element(tickets[head]), !first.engine.seats.isRunning
+      else { return nil }
+      return tickets[head...].prefix(Line.looksMax).reduce(nil as (Ticket, NetworkRequest.Priority)?) {
+        guard let priority = queue.readyClass($1), $0.map({ $0.1 < priority }) ?? true else { return $0 }
+        return ($1, priority)
+      }?.0
+    }
+  }
+
+  private var lines: [UInt64: Line] = [:]
+  /// Most operations are of the same engine as the one before.
+  private var last: (engine: UInt64, line: Line)?
+  /// At so many those that are empty are forgotten.
+  private var countMax = 64
+
+  mutating func add(
+    _ ticket: Ticket, of engine: NetworkEngine, in queue: borrowing AdmissionQueue<NetworkOperation>
+  ) {
+    line(of: engine.id).add(ticket, in: queue)
+  }
+
+  /// Nothing of the engine waits here any more.
+  mutating func clear(of engine: NetworkEngine) { line(of: engine.id).clear() }
+
+  private mutating func line(of engine: UInt64) -> Line {
+    if let last, last.engine == engine { return last.line }
+    let line = lines[engine] ?? make(for: engine)
+    last = (engine, line)
+    return line
+  }
+
+  private mutating func make(for engine: UInt64) -> Line {
+    if lines.count >= countMax {
+      lines = lines.filter { !$0.value.isEmpty }
+      countMax = max(64, 2 * lines.count)
+      last = nil
+    }
+    let line = Line()
+    lines[engine] = line
+    return line
+  }
+
+  /// For each engine that has nothing under way, the most urgent that may start, of its first some.
+  func firstOfStarved(in queue: borrowing AdmissionQueue<NetworkOperation>) -> [Ticket] {
+    lines.values.compactMap { $0.first(in: queue) }
+  }
+}
