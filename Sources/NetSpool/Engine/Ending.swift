@@ -291,8 +291,12 @@ extension NetworkOperation {
 
   /// Without the loop; but its streams wait there for their end.
   private func didEnd(_ outcome: Outcome, _ duties: Duties) {
-    if duties.hasStreams, !perform({ [self] _ in closeUnusedStreams(outcome) }) {
-      closeUnusedStreams(outcome)
+    if duties.hasStreams {
+      port.perform(of: engine.id) { [self] _ in
+        closeUnusedStreams(outcome)
+      } otherwise: { [self] in
+        closeUnusedStreams(outcome)
+      }
     }
     duties.isAwaited ? deliverAwaited() : engine.deliverSoon(self, outcome.weight)
     // Those that waited for it come behind it.

@@ -85,6 +85,6 @@ extension NetworkEngine {
   func endFollowUps(_ failure: NetworkError, where matches: @escaping @Sendable (NetworkOperation) -> Bool) {
     if followUps.isEmpty { return }
     let end: @Sendable () -> Void = { [self] in followUps.end(with: failure, where: matches) }
-    if !perform({ _ in end() }) { end() }
+    driver.port(of: driver.home).perform(of: id, { _ in end() }, otherwise: end)
   }
 }

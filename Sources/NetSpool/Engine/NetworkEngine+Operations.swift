@@ -155,8 +155,11 @@ extension NetworkEngine {
     case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
     case .loopThread:
       let port = operation?.placedPort ?? driver.port(of: driver.home)
-      if port.perform(of: id, { _ in NetSpool.Delivery.run([()]) { body() } }) { return }
-      Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
+      port.perform(of: id) { _ in
+        NetSpool.Delivery.run([()]) { body() }
+      } otherwise: {
+        Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
+      }
     }
   }
 

@@ -73,7 +73,9 @@ final class QueueDriver: Sendable {
   func submit(_ operation: NetworkOperation, limit: Int) -> NetworkError? {
     // No port: neither the loop nor the queue is counted, which many threads would write for each operation.
     let place = operation.place
-    if isOfParent || !loops[place].isStarted, let failure = operation.port.startIfNeeded() { return failure }
+    if isOfParent || !loops[place].isStarted, let failure = operation.port.startIfNeeded(again: true) {
+      return failure
+    }
     guard pending.add(1, ordering: .relaxed).newValue <= limit || unended <= limit else {
       decrement()
       return NetworkError(.queueFull, cause: .operations)

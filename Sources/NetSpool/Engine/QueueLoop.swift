@@ -41,12 +41,15 @@ final class QueueLoop: Sendable {
     }
   }
 
-  /// Its life is the thread that runs the closure.
-  func start(_ run: @escaping @Sendable () -> Void) -> NetworkError? {
+  /// Its life is the thread that runs the closure. Where no loop could be made before, it is tried `again` if
+  /// so asked.
+  func start(again isAgain: Bool, _ run: @escaping @Sendable () -> Void) -> NetworkError? {
     life.withLock { life in
       switch life {
       case .running: return nil
-      case .failed(let failure): return failure
+      case .failed(let failure):
+        guard isAgain else { return failure }
+        mailbox.open()
       case .closed: return NetworkError(.engineClosed)
       case .asleep: break
       }
@@ -65,19 +68,25 @@ final class QueueLoop: Sendable {
   /// Its thread: it has ended.
   func didEnd(handlesLeft: Int) { life.withLock { $0 = .closed(handlesLeft: handlesLeft) } }
 
-  /// Its thread: there is no loop, and no other thread will join it.
-  func didFail(_ failure: NetworkError) {
+  /// Its thread: there is no loop, and no other thread will join it. Answers what had come for it.
+  func didFail(_ failure: NetworkError) -> [QueueDriver.Command] {
     life.withLock { life in
       if case .running(let thread) = life { thread.detach() }
       life = .failed(failure)
+      hasStarted.store(false, ordering: .releasing)
+      // In the same step: who tries again opens it.
+      return mailbox.close()
     }
   }
 
   /// Behind everything that was sent to it. The thread is the caller's to join: once it has ended nothing else knows it.
   func beginClosing() -> SystemThread? {
     let thread: SystemThread? = life.withLock { life in
-      if case .running(let thread) = life { return thread }
-      if case .asleep = life { life = .closed(handlesLeft: 0) }
+      switch life {
+      case .running(let thread): return thread
+      case .asleep, .failed: life = .closed(handlesLeft: 0)
+      case .closed: break
+      }
       return nil
     }
     if thread != nil { mailbox.send(.perform({ $0.close() }, of: nil)) }
@@ -114,18 +123,32 @@ struct LoopPort: Sendable {
     return loop.mailbox.send(.perform(action, of: engine))
   }
 
-  func startIfNeeded() -> NetworkError? {
+  /// The same; the other closure runs where there is no loop, or none can be made: on this thread or that of
+  /// the loop.
+  func perform(
+    of engine: UInt64, _ action: @escaping QueueDriver.Action, otherwise: @escaping @Sendable () -> Void
+  ) {
+    let isTaken = Once()
+    let end = Countdown(0) { if isTaken.first() { otherwise() } }.part()
+    perform(of: engine) { core in
+      if isTaken.first() { action(core) }
+      end.end()
+    }
+  }
+
+  /// - Parameter isAgain: tries once more where the process was short of what a loop needs, as requests do.
+  func startIfNeeded(again isAgain: Bool = false) -> NetworkError? {
     if driver.isOfParent { return NetworkError(.usedAfterFork) }
-    return loop.isStarted ? nil : start()
+    return loop.isStarted ? nil : start(again: isAgain)
   }
 
   /// All of them at once: what one lacks later, others would have in vain.
-  private func start() -> NetworkError? {
+  private func start(again isAgain: Bool) -> NetworkError? {
     for other in driver.loops where other !== loop {
       let port = driver.port(of: other)
-      _ = other.start { port.run() }
+      _ = other.start(again: isAgain) { port.run() }
     }
-    return loop.start { [self] in run() }
+    return loop.start(again: isAgain) { [self] in run() }
   }
 
   /// The loop thread's whole life.
@@ -138,8 +161,7 @@ struct LoopPort: Sendable {
       withExtendedLifetime(HeapRoom()) { Delivery.inside { core.loop.run() } }
       loop.didEnd(handlesLeft: core.loop.finish())
     } catch {
-      loop.didFail(error)
-      for command in loop.mailbox.close() {
+      for command in loop.didFail(error) {
         guard case .submit(let operation) = command else { continue }
         operation.refuse(error)
         driver.decrement()

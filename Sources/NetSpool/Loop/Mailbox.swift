@@ -68,6 +68,11 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
   }
 
+  /// Takes messages again, for another loop than that for which it was closed.
+  func open() {
+    state.withLock { state in (state.isClosed, state.isAwake) = (false, false) }
+  }
+
   private static func wake(_ state: inout State) {
     guard !state.isAwake, let handle = unsafe state.wakeUp else { return }
     state.isAwake = true

@@ -112,6 +112,18 @@ struct DescriptorLimitTests {
     }
   }
 
+  @Test func `a queue whose loop could not be made makes it for the next request`() async {
+    await #expect(processExitsWith: .success) {
+      try await withWire { wire in
+        wire.origin.fallback(.text("ok"))
+        let taken = takeDescriptors()
+        #expect(try await wire.failure(wire.operation("/")).code == .engineStartFailed)
+        for descriptor in taken { close(descriptor) }
+        #expect(await wire.result(of: wire.operation("/")).text == "ok")
+      }
+    }
+  }
+
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
