@@ -109,7 +109,8 @@ extension NetworkQueue.OriginSnapshot {
   /// With the same origin on another loop, where redirects have led to it.
   fileprivate func joined(by other: Self) -> Self {
     var both = self
-    both.width += other.width
+    // Either may be all that a number can be.
+    both.width = width > .max - other.width ? .max : width + other.width
     both.running += other.running
     both.waiting += other.waiting
     both.connections += other.connections
