@@ -282,10 +282,11 @@ extension NetworkEngine {
   package var cookieLines: [String] {
     guard handleSettings.keepsCookies, driver.isStarted else { return configuration.cookieLines }
     return FirstAnswer.wait { told in
-      let isAsked = homePort.perform(of: id) { [id, handleSettings] in
+      homePort.perform(of: id) { [id, handleSettings] in
         told($0.starter.pools.cookieLines(of: id, handleSettings))
+      } otherwise: {
+        told([])
       }
-      if !isAsked { told([]) }
     }
   }
 

@@ -124,6 +124,26 @@ struct DescriptorLimitTests {
     }
   }
 
+  @Test func `cookies that no loop can take are refused, and taken once there is one`() async {
+    await #expect(processExitsWith: .success) {
+      let folder = try TestFolder()
+      let path = try folder.write("cookies", "127.0.0.1\tFALSE\t/\tFALSE\t0\tname\tvalue\n")
+      try await withWire({ $0.cookies = .inMemory }) { wire in
+        // Given enough to read a file, and too few for a loop
+        let taken = takeDescriptors()
+        for descriptor in taken.prefix(4) { close(descriptor) }
+        let error = await #expect(throws: NetworkError.self) {
+          try await wire.engine.importCookies(from: path)
+        }
+        #expect(error?.code == .engineStartFailed)
+        for descriptor in taken.dropFirst(4) { close(descriptor) }
+        try await wire.engine.importCookies(from: path)
+        try await wire.engine.exportCookies(to: path)
+      }
+      #expect(try folder.text("cookies").contains("name\tvalue"))
+    }
+  }
+
   @Test func `says so when a file cannot be opened`() async {
     await #expect(processExitsWith: .success) {
       let folder = try TestFolder()
