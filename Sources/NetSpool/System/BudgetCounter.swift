@@ -119,12 +119,11 @@ final class BudgetRoom: Sendable {
 /// Since when each of many has been waiting. They leave about in the order in which they came, so who has waited longest is
 /// known without looking at all.
 struct WaitingTimes {
-  /// When each began; `gone` once it has ended.
-  private var begun: [Microseconds] = []
+  /// When each began, in that order; `gone` once it has ended.
+  private(set) var begun: [(number: Int, since: Microseconds)] = []
   /// The first that still waits.
   private var first = 0
-  /// The number of the first in the list.
-  private var base = 0
+  private var next = 0
   private(set) var count = 0
 
   private static let gone = Microseconds.min
@@ -132,35 +131,47 @@ struct WaitingTimes {
 
   /// Answers a number for `end`: 0, 1, 2, …
   mutating func begin(_ now: Microseconds) -> Int {
-    begun.append(now)
+    defer { next += 1 }
+    begun.append((next, now))
     count += 1
-    return base + begun.count - 1
+    return next
   }
 
   /// Since when it has waited; nil when it had ended before.
   mutating func end(_ number: Int) -> Microseconds? {
-    let index = number - base
-    guard begun.indices.contains(index), begun[index] != Self.gone else { return nil }
-    let since = begun[index]
-    begun[index] = Self.gone
+    guard let index = index(of: number), begun[index].since != Self.gone else { return nil }
+    let since = begun[index].since
+    begun[index].since = Self.gone
     count -= 1
     forgetEnded()
     return since
   }
 
-  var oldest: Microseconds? { count == 0 ? nil : begun[first] }
+  var oldest: Microseconds? { count == 0 ? nil : begun[first].since }
 
+  /// Where its number says, or nearer to the front, as some before it may be forgotten.
+  private func index(of number: Int) -> Int? {
+    guard let start = begun.first?.number, number >= start else { return nil }
+    var (low, high) = (0, min(number - start, begun.count - 1))
+    if begun[high].number == number { return high }
+    while low < high {
+      let middle = (low + high) / 2
+      if begun[middle].number < number { low = middle + 1 } else { high = middle }
+    }
+    return begun[low].number == number ? low : nil
+  }
+
+  /// Of many that are kept, half still wait: also where the first of them waits for ever.
   private mutating func forgetEnded() {
     if count == 0 {
-      base += begun.count
       begun.removeAll(keepingCapacity: begun.count <= Self.keptMax)
       first = 0
       return
     }
-    while begun[first] == Self.gone { first += 1 }
-    guard first >= Self.keptMax, first > begun.count / 2 else { return }
-    begun.removeFirst(first)
-    base += first
+    while begun[first].since == Self.gone { first += 1 }
+    guard begun.count >= Self.keptMax, count < begun.count / 2 else { return }
+    // A list of its own size: the old one may have room for a rush that is long over.
+    begun = begun.filter { $0.since != Self.gone }
     first = 0
   }
 }

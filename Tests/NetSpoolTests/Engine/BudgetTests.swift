@@ -168,6 +168,17 @@ struct BudgetTests {
     }
   }
 
+  @Test func `a wait without an end keeps no memory of those that come and go meanwhile`() {
+    var times = WaitingTimes()
+    let stuck = times.begin(1)
+    for now in 2...10_000 {
+      let other = times.begin(Microseconds(now))
+      #expect(times.end(other) == Microseconds(now))
+    }
+    #expect(times.begun.count <= 1_024 && times.count == 1 && times.oldest == 1)
+    #expect(times.end(stuck) == 1 && times.end(stuck) == nil && times.oldest == nil)
+  }
+
   /// Against a plain list, in any order of leaving.
   @Test(arguments: 1...5) func `knows who has waited longest`(_ seed: UInt64) {
     var random = SplitMix64(seed: seed)
