@@ -43,7 +43,8 @@ public final class NetworkQueue: Sendable {
       set { chosenLoops = newValue }
     }
     private var chosenLoops: Loops?
-    /// A loop that had no transfer for so long closes its connections; short in tests.
+    /// A loop that had no transfer for so long closes its connections, and an origin that was not used for so
+    /// long may be forgotten; short in tests.
     var connectionsIdleMax: Microseconds = 118_000_000
 
     /// All defaults.

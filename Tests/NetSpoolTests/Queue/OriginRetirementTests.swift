@@ -49,4 +49,15 @@ struct OriginRetirementTests {
       #expect(await engine.end(of: engine.operation(path: "/a")).text == "a")
     }
   }
+
+  @Test func `origins that were all in use at once are forgotten once they are idle`() async throws {
+    try await withQueue({ ($0.isSuspended, $0.connectionsIdleMax) = (true, 1_000) }) { queue in
+      let engine = try NetworkEngine(on: queue)
+      async let ends: Void = ask(0..<3_000, engine)
+      #expect(await until { await originCount(queue) == 3_000 })
+      queue.isSuspended = false
+      await ends
+      #expect(await until { await originCount(queue) <= 1_024 })
+    }
+  }
 }

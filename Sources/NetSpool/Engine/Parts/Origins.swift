@@ -13,6 +13,8 @@ final class Origins {
   /// With so many, those that are idle are forgotten.
   private var countMax: Int { didSet { context.port.loop.originsMax.store(countMax, ordering: .relaxed) } }
   private var isRetiring = false
+  /// A timer has the idle ones looked for.
+  private var isLookDue = false
   private(set) var settings: NetworkQueue.Configuration
   /// Only `byLink` must know it.
   var link = NetworkQueue.Sizing.Link.local {
@@ -93,14 +95,14 @@ final class Origins {
   /// Forgets the idle ones that have not been used for longest: their widths, their handles, their numbers. Not
   /// those that asked for quiet. Begun when the table has doubled, so that its cost is spread over those that
   /// made it long, and done in pieces; not at once: callbacks of libcurl may still name an origin before.
-  private func retire() {
+  ///
+  /// - Parameter moment: only those that have not been used since then.
+  private func retire(unusedSince moment: Microseconds = .max) {
     isRetiring = true
     let kept = Self.kept / context.port.driver.loops.count
     var oldest: [Origin]?
     context.doInPieces { [unowned self] in
-      // What may go, the oldest last.
-      var left =
-        oldest ?? all.filter(isIdle).sorted { $0.usedAt > $1.usedAt }.suffix(max(0, byText.count - kept / 2))
+      var left = oldest ?? idle(unusedSince: moment).suffix(max(0, byText.count - kept / 2))
       oldest = nil  // so that the list is not copied
       for origin in left.suffix(Turn.piece) where isIdle(origin) { forget(origin) }
       left.removeLast(min(Turn.piece, left.count))
@@ -109,7 +111,24 @@ final class Origins {
       if !left.isEmpty { return true }
       countMax = max(kept, byText.count * 2)
       isRetiring = false
+      if byText.count > kept { retireLater() }
       return false
+    }
+  }
+
+  /// The oldest last.
+  private func idle(unusedSince moment: Microseconds) -> [Origin] {
+    all.filter { $0.usedAt < moment && isIdle($0) }.sorted { $0.usedAt > $1.usedAt }
+  }
+
+  /// Origins in use make room for twice as many, which may never come: so they are looked at again later.
+  private func retireLater() {
+    guard !isLookDue else { return }
+    isLookDue = true
+    let idleMax = settings.connectionsIdleMax
+    context.timers.after(milliseconds: UInt64(idleMax / 1_000)) { [unowned self] in
+      isLookDue = false
+      if !isRetiring { retire(unusedSince: MonotonicClock.now - idleMax) }
     }
   }
 
