@@ -21,7 +21,7 @@ final class NameResolver: Sendable {
   private static let idleTime: Microseconds = 10_000_000
 
   /// Addresses as text, IPv6 in brackets, in the system's order of preference (RFC 6724); nil: there is none.
-  typealias Found = @Sendable ([String]?) -> Void
+  typealias Found = @Sendable ([String]?, Lookup) -> Void
 
   /// A question. It may be taken back until it is asked.
   final class Lookup: Sendable {
@@ -36,6 +36,9 @@ final class NameResolver: Sendable {
       (self.name, self.asker, self.counter, self.found) = (name, asker, counter, found)
       wait = counter.wait()
     }
+
+    /// It may be answered all the same.
+    var isGivenUp: Bool { isCancelled.load(ordering: .relaxed) }
 
     func cancel() {
       isCancelled.store(true, ordering: .relaxed)
@@ -92,7 +95,7 @@ final class NameResolver: Sendable {
       let addresses = addresses(lookup.name)
       lookup.counter.give()
       _ = inbox.send { $0.running[ObjectIdentifier(lookup)] = nil }
-      lookup.found(addresses)
+      lookup.found(addresses, lookup)
     }
   }
 
@@ -136,7 +139,7 @@ final class NameResolver: Sendable {
   private func takeFirst(of asker: UInt64, _ state: inout State) -> Lookup? {
     var waiting = state.waiting.removeValue(forKey: asker) ?? FIFO()
     while let lookup = waiting.popFirst() {
-      guard !lookup.isCancelled.load(ordering: .relaxed) else { continue }
+      guard !lookup.isGivenUp else { continue }
       if !waiting.isEmpty { state.waiting[asker] = waiting }
       return lookup
     }

@@ -37,6 +37,34 @@ import Testing
     }
   }
 
+  @Test func `a late answer that there is no such name says nothing to those that ask again`() async throws {
+    try await withQueue { queue in
+      let origin = try ScriptedOrigin(answering: .text("ok"))
+      let (asked, first, second) = (Counter(), Latch(), Latch())
+      queue.driver.eachLoop {
+        $0.names.resolver = NameResolver { _ in
+          let isFirst = asked.add() == 1
+          (isFirst ? first : second).block()
+          return isFirst ? nil : ["127.0.0.1"]
+        }
+      }
+      let engine = try NetworkEngine(on: queue) { $0.retry = .none }
+      let operations = (0..<2).map { _ in engine.operation(url: origin.url("/", host: "late.test")) }
+      engine.enqueue(operations[0])
+      #expect(await until { asked.value == 1 })
+      operations[0].cancel()
+      #expect(await operations[0].end().code == .cancelled)
+      engine.enqueue(operations[1])
+      #expect(await until { asked.value == 2 })
+      // When the first is answered, and the loop has gone on since
+      first.open()
+      #expect(await until { engine.budgets.names.held == 1 })
+      for _ in 0..<3 { #expect(await engine.end(of: engine.operation(url: origin.url("/"))).text == "ok") }
+      second.open()
+      #expect(await operations[1].end().text == "ok")
+    }
+  }
+
   /// Others have asked for one of the names as well, behind more names than they may have looked up at once. Five of them fill
   /// all that several may have, after two seconds; the rest is for who has none.
   @Test(arguments: [(1, 20, 4), (5, 30, 24)])

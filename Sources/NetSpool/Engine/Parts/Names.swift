@@ -137,18 +137,20 @@ final class Names {
     name.lookups[engine.id] = resolver.look(
       up: host.hasSuffix(".") ? String(host.dropLast()) : host, for: engine.id,
       counting: engine.counters.names
-    ) { addresses in
+    ) { addresses, lookup in
       port.perform(of: QueueDriver.Command.house) { _ in
-        if let name = reference.object { me.object?.found(addresses, for: name) }
+        if let name = reference.object { me.object?.found(addresses, by: lookup, for: name) }
       }
     }
   }
 
-  private func found(_ all: [String]?, for name: OriginName) {
-    name.endLookups()
+  private func found(_ all: [String]?, by lookup: NameResolver.Lookup, for name: OriginName) {
     // With the name of an interface in one (`fe80::1%eth0`) libcurl refuses all of them.
     let usable = all?.filter { !$0.utf8.contains(UInt8(ascii: "%")) } ?? []
     let addresses = usable.isEmpty ? nil : usable
+    // It says nothing to those that have asked again since.
+    if addresses == nil, lookup.isGivenUp { return }
+    name.endLookups()
     if let addresses {
       name.addresses = addresses
       name.version = OriginName.nextVersion()
