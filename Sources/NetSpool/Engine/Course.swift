@@ -309,7 +309,8 @@ extension Scheduler {
     operation.forEachRecipient { if $0.hasStreams { sinks.makeSinks(of: $0, for: operation) } }
     operation.loop.cacheUse?.beginExchange()
     let failure =
-      operation.loop.extras?.nameFailure.take() ?? origin.proof.failure(for: operation.engine.id, now: now)
+      operation.loop.extras?.nameFailure.take()
+      ?? origin.proof.failure(for: operation.engine.id, as: transfer.connectionIdentity, now: now)
     let name = names.name(for: operation, at: origin)
     if failure == nil, let name, let host = name.host, !name.addresses.isEmpty {
       transfer.tell(addresses: name.entry(of: host), version: name.version)

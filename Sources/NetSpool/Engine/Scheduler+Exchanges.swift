@@ -82,7 +82,8 @@ extension Scheduler {
     connectivity.note(operation, transfer, failure)
     let metrics = transfer.metrics()
     if let origin = operation.loop.origin, origin.isSecure, transfer.exchange.wasAdded {
-      origin.proof.note(failure, by: operation.engine.id, now: MonotonicClock.now)
+      origin.proof.note(
+        failure, by: operation.engine.id, as: transfer.connectionIdentity, now: MonotonicClock.now)
     }
     if isJudged, let origin = operation.loop.origin {
       origins.apply(

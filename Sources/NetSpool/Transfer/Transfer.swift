@@ -22,6 +22,7 @@ final class Transfer {
   /// HTTP/2 without TLS to agree on it.
   let knowsHTTP2: Bool
   let scope: HandleScope
+  let connectionIdentity: UInt64
   var handle: EasyHandle!
   // Safe because the loop thread alone comes here, as `MultiHandle.add` and `Scheduler.move` make sure, and because these
   // are values whose methods call nobody back. Each line of a head asks for both.
@@ -55,6 +56,7 @@ final class Transfer {
   ) throws(NetworkError) {
     self.origin = origin
     self.scope = scope
+    connectionIdentity = settings.connectionIdentity
     self.multi = multi
     multi.transfersMade += 1
     egress = settings.egress

@@ -215,6 +215,17 @@ struct TrustStoreTests {
     #expect(proof.failure(for: 1, now: 2_000_003) == nil)
   }
 
+  /// An origin may have refused the certificate that one of them has shown.
+  @Test func `that has refused an origin for one account tries it for another`() {
+    let refused = NetworkError(.tlsRejected, cause: .untrusted)
+    var proof = RefusedProof()
+    for _ in 0..<3 { proof.note(refused, by: 1, as: 7, now: 0) }
+    #expect(proof.failure(for: 1, as: 7, now: 1) != nil)
+    #expect(proof.failure(for: 1, as: 8, now: 1) == nil && proof.failure(for: 1, now: 1) == nil)
+    proof.note(nil, by: 1, as: 8, now: 1)
+    #expect(proof.failure(for: 1, as: 7, now: 1) != nil)
+  }
+
   /// libcurl keeps no authorities for those that verify nothing.
   @Test(.needsPython, .notSanitized(.timeIsNoMeasure))
   func `costs a new connection nothing where anybody is trusted`() async throws {
