@@ -168,6 +168,13 @@ extension FileDescriptor {
     _ = try check("fallocate") { cnetspool_reserve($0, offset, bytes) }
   }
 
+  /// Bytes that its file system has left; nil when it does not say.
+  borrowing func freeBytes() -> Int64? {
+    var facts = statvfs()
+    guard unsafe fstatvfs(rawValue, &facts) == 0, facts.f_blocks > 0 else { return nil }
+    return Int64(clamping: UInt64(facts.f_bfree).multipliedReportingOverflow(by: UInt64(facts.f_frsize)).0)
+  }
+
   /// Turns direct writes (`O_DIRECT`) on or off. Where the file system has none, turning on throws EINVAL.
   borrowing func setDirect(_ direct: Bool) throws(SystemError) {
     let flags = try check("fcntl") { fcntl($0, F_GETFL) }

@@ -53,13 +53,18 @@ struct WorkingFile: ~Copyable, Sendable {
     }
   }
 
-  /// Has the disk set the body's blocks aside, so that a full disk shows before the body is fetched, not after.
-  /// File systems that cannot do it are left in peace.
+  /// Has the disk set the body's blocks aside, so that a full disk shows before the body is fetched: half of
+  /// what is left at most, as an announcement costs the origin nothing and others need the disk, too. File
+  /// systems that cannot do it are left in peace.
   func reserve(_ bytes: Int64) throws(SystemError) {
+    let free = file.freeBytes() ?? .max
+    guard bytes <= free else { throw SystemError(number: ENOSPC, call: "fallocate") }
+    guard bytes <= free / 2 else { return }
     do throws(SystemError) {
       try file.reserve(from: 0, bytes)
     } catch {
-      if error.number == ENOSPC || error.number == EDQUOT { throw error }
+      // What the disk seems to have room for is tried.
+      if error.number == EDQUOT { throw error }
     }
   }
 

@@ -27,6 +27,23 @@ struct FileWriterTests {
     #expect(try directory.permissions("body") == directory.permissions("probe"))
   }
 
+  @Test(.enabled(if: TinyDisk.isPossible), arguments: [(20, true), (40, false)] as [(Int64, Bool)])
+  func `half of what a disk has left is set aside for an announced body at most`(
+    mebibytes: Int64, isSetAside: Bool
+  ) throws {
+    let disk = try #require(TinyDisk(mebibytes: 64))
+    let folder = try FileDescriptor.directory(disk.directory.path)
+    let before = folder.freeBytes() ?? 0
+    let target = try FileTarget(disk.directory["body"])
+    let writer = try FileWriter(target, bytesExpected: mebibytes << 20)
+    let taken = before - (folder.freeBytes() ?? 0)
+    #expect(isSetAside ? taken >= mebibytes << 20 : taken < 1 << 20)
+    _ = consume writer
+    // And nothing for one that cannot be there
+    let failure = #expect(throws: SinkFailure.self) { _ = try FileWriter(target, bytesExpected: 1 << 50) }
+    #expect(failure?.errno == ENOSPC)
+  }
+
   @Test func `a working file with a name is its owner's only`() throws {
     let writer = try FileWriter(try FileTarget(directory["body"]), isUnnamed: false)
     #expect(directory.names == [".body.netspool-new"])
