@@ -131,7 +131,8 @@ extension Scheduler {
   ) {
     let leaving = Repetition.impatient(leader, transfer, cause)
     if !leaving.isEmpty {
-      end(leaving, of: leader, Ending(of: leader, transfer, transfer.metrics(), failure: failure))
+      let ending = Ending(of: leader, transfer, transfer.metrics(), failure: failure)
+      end(leaving.filter { !goesOnWithStale($0, leader, transfer, ending) }, of: leader, ending)
     }
     guard transfer.exchange.hasStreamed, leader.partToGoOnWith == nil else { return }
     // No stream is left that has got some of this body, and the next begins with its first byte.
@@ -139,6 +140,21 @@ extension Scheduler {
     leader.loop.extras?.fanout = nil
     leader.loop.cacheUse?.hasOpenedStreams = false
     fanout?.finish(failure ?? NetworkError(.cancelled)) {}
+  }
+
+  /// An older answer takes the place of its last attempt, as it would of the exchange's end.
+  private func goesOnWithStale(
+    _ waiter: NetworkOperation, _ leader: NetworkOperation, _ transfer: Transfer, _ ending: Ending
+  ) -> Bool {
+    guard waiter !== leader, !waiter.loop.hasSinks, waiter.loop.extras?.provided == nil,
+      let use = leader.loop.cacheUse,
+      let held = cacheSide.bridge.standIn(use, leader, transfer, ending)
+    else { return false }
+    setApart(waiter)
+    waiter.makeHistory().attempts = leader.loop.history?.attempts ?? 1
+    waiter.loop.cacheUse = CacheUse(use.cache, use.question, held: held)
+    go(waiter, from: cacheSide.answer(waiter, held, or: ending))
+    return true
   }
 
   private func end(_ leaving: [NetworkOperation], of leader: NetworkOperation, _ ending: Ending) {

@@ -43,6 +43,25 @@ struct CacheCoalescingTests {
     }
   }
 
+  @Test func `a request whose attempts are spent before those of others it shares with gets what is stale`()
+    async throws
+  {
+    try await withCache { engine, origin, _ in
+      let old = Answer.text("old").header("Cache-Control", "max-age=0, stale-if-error=60")
+      let answers: [Answer] = [old, .status(503), .text("new")]
+      let asked = Counter()
+      origin.on("/a") { _ in answers[min(asked.add(), 3) - 1] }
+      #expect(await engine.fetch("/a").text == "old")
+      let operations = [NetworkRequest.Retry.attempts(2, pause: .milliseconds(1)), .none].map { retry in
+        engine.operation(path: "/a").configure { $0.retry = retry }
+      }
+      await engine.share("/a", at: origin, operations)
+      #expect(await operations[1].end().text == "old")
+      #expect(await operations[0].end().text == "new")
+      #expect(asked.value == 3)
+    }
+  }
+
   @Test func `a request that asks for itself is told 304, the others get the body`() async throws {
     try await withStale { engine, origin in
       origin.on("/a", .status(304).header("ETag", "\"a\""))

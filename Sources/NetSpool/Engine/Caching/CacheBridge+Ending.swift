@@ -4,9 +4,7 @@ extension CacheBridge {
   /// answer, and where no answer came a stale one may stand in.
   func finish(_ use: CacheUse, _ operation: NetworkOperation, _ transfer: Transfer, _ ending: inout Ending) {
     defer { if let claim = use.claim, !use.isBeingKept { use.cache.store.finish(claim) } }
-    if let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
-      held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
-    {
+    if let held = standIn(use, operation, transfer, ending) {
       use.standIn = held
     } else if ending.failure == nil, let fresh = ending.answer {
       if let result = use.findings.notModified, let held = use.held {
@@ -16,6 +14,16 @@ extension CacheBridge {
         store(fresh, transfer, use, of: operation)
       }
     }
+  }
+
+  /// The older answer that may take the place of an exchange's.
+  func standIn(
+    _ use: CacheUse, _ operation: NetworkOperation, _ transfer: Transfer, _ ending: Ending
+  ) -> HeldAnswer? {
+    guard let held = use.held, let cause = staleCause(ending), mayStandIn(operation, transfer),
+      held.stored.mayServeStale(after: cause, to: use.question.request, now: use.cache.now)
+    else { return nil }
+    return held
   }
 
   /// Streams have not begun with another body, and a recipient has not been given what is held already.
