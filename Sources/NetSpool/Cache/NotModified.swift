@@ -41,6 +41,14 @@ extension StoredResponse {
     return matchesDate(new)
   }
 
+  /// True if a part of a newer body says that this one is no more: by its validators or, without, its length.
+  func isOutdated(byPart new: Headers) -> Bool {
+    if let matches = matches(new) { return !matches }
+    guard parts == nil, !facts.flags.contains(.isDecoded) else { return false }
+    let total = new.firstBytes("content-range").flatMap { ContentRange.parse($0) }?.total
+    return total.map { $0 != bodyBytes } ?? false
+  }
+
   private func matchesDate(_ new: Headers) -> Bool? {
     guard let modified = Validators.lastModified(new) else { return nil }
     return modified == Validators.lastModified(allHeaders)

@@ -146,6 +146,22 @@ struct CacheFaceTests {
     }
   }
 
+  @Test(arguments: [("old", "max-age=1000"), ("new", "max-age=1000"), ("new", "no-store")])
+  func `a part of a newer body leaves no older one that is still fresh`(_ tag: String, _ control: String)
+    async throws
+  {
+    try await withCache { engine, origin, _ in
+      let whole = Answer.text("0123456789").header("Cache-Control", "max-age=1000")
+      origin.on("/a", whole.header("ETag", "\"old\""))
+      #expect(await engine.fetch("/a").text == "0123456789")
+      let part = Answer.text("ab", status: 206).header("Content-Range", "bytes 0-1/10")
+      origin.on("/a", part.header("ETag", "\"\(tag)\"").header("Cache-Control", control))
+      #expect(await engine.fetch("/a", .reload, headers: ["Range": "bytes=0-1"]).text == "ab")
+      origin.on("/a", .text("asked"))
+      #expect(await engine.fetch("/a").text == (tag == "old" ? "0123456789" : "asked"))
+    }
+  }
+
   @Test func `a part of a body that is longer than any adds up to no trap`() async throws {
     try await withCache { engine, origin, _ in
       let part = Answer.text("x", status: 206).header("ETag", "\"a\"").header("Cache-Control", "max-age=100")

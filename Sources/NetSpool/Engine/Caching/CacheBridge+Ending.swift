@@ -101,7 +101,9 @@ extension CacheBridge {
 
   private func storeNothing(_ answer: NetworkResponse, _ use: CacheUse, _ claim: Claim?) {
     claim?.giveUp()
-    if let held = use.held, Self.takesPlace(answer.head.status), answer.head.status != 206 {
+    if let held = use.held, Self.takesPlace(answer.head.status),
+      answer.head.status != 206 || held.stored.isOutdated(byPart: answer.head.headers)
+    {
       use.cache.remove(held)  // older than this answer, which must not be stored
     }
   }

@@ -1,11 +1,16 @@
 /// Parts of a body that came one by one, in pieces (`PartTable`). All of it waits for the disk.
 extension EngineCache {
   /// Puts a part to those that are held, if it is certain that they are of the same body (RFC 9111 section
-  /// 3.4), else in their place. All of them are the whole answer.
+  /// 3.4), else in their place. All of them are the whole answer; an older one that is another's goes.
   func storePart(
     _ answer: NetworkResponse, _ body: [UInt8], _ entry: StoredResponse, for question: CacheQuestion,
     askedAt: Microseconds
   ) {
+    if let whole = heldWhole(for: question), whole.stored.receivedAt <= entry.receivedAt,
+      whole.stored.isOutdated(byPart: answer.head.headers)
+    {
+      remove(whole)
+    }
     guard !entry.facts.flags.contains(.varies),
       let field = entry.headers.firstBytes("content-range").flatMap({ ContentRange.parse($0) }),
       let total = field.total, let positions = field.range, Int64(body.count) == Int64(positions.count)

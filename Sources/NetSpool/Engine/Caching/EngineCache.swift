@@ -199,7 +199,7 @@ extension EngineCache {
       && StoredSelection(question.request, question.fields, stored: parts.stored) != .origin
   }
 
-  private func heldWhole(for question: CacheQuestion) -> HeldAnswer? {
+  func heldWhole(for question: CacheQuestion) -> HeldAnswer? {
     let primary = question.primaryKey
     guard let hit = store.lookup(primary) else { return nil }
     switch PrimaryEntry(decoding: hit.metadata.rawBytes, rules: rules) {
