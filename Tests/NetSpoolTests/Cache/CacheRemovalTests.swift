@@ -20,6 +20,28 @@ struct CacheRemovalTests {
     }
   }
 
+  @Test(arguments: [(.get, 404), (.get, 410), (.head, 404)] as [(NetworkRequest.Method, Int)])
+  func `what was made of an answer, with it, where the origin has nothing left`(
+    _ method: NetworkRequest.Method, _ status: Int
+  ) async throws {
+    try await withCache { engine, origin, _ in
+      func small() -> [UInt8]? {
+        engine.derived("small", of: engine.operation(path: "/a")).map { [UInt8]($0.body) }
+      }
+      origin.on("/a", .text("picture").header("Cache-Control", "max-age=1000"))
+      let answer = try #require(await engine.fetch("/a").response)
+      engine.keep(
+        derived: "small", [1, 2], type: "image/png", of: answer,
+        toSent: engine.operation(path: "/a").request)
+      #expect(small() == [1, 2])
+      origin.on("/a", .status(status).header("Cache-Control", "no-store"))
+      let again = engine.operation(path: "/a", method: method)
+      again.cachePolicy = .reload
+      #expect(await engine.end(of: again).error?.response?.status == status)
+      #expect(small() == nil)
+    }
+  }
+
   @Test func `a prefix`() async throws {
     try await withFull { engine, origin in
       _ = await engine.fetch("/folder/a", headers: ["Authorization": "Bearer 1"])

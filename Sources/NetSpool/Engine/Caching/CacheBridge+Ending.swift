@@ -104,7 +104,8 @@ extension CacheBridge {
     if let held = use.held, Self.takesPlace(answer.head.status),
       answer.head.status != 206 || held.stored.isOutdated(byPart: answer.head.headers)
     {
-      use.cache.remove(held)  // older than this answer, which must not be stored
+      // Older than this answer, which must not be stored.
+      use.cache.remove(held, after: answer.head.status)
     }
   }
 
@@ -174,7 +175,7 @@ extension CacheBridge {
     let result = held.stored.updated(
       byHead: answer.head, requestedAt: use.findings.requestedAt, receivedAt: use.cache.now,
       rules: use.cache.rules)
-    use.cache.apply(result, to: held)
+    use.cache.apply(result, to: held, after: answer.head.status)
   }
 
   /// Why the answer could not be had; nil if it could, or if the reason is ours.

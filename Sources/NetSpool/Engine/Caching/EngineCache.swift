@@ -293,16 +293,23 @@ extension EngineCache {
   }
 
   /// Does with what is held what a 304 or a HEAD says: with newer fields its body stays.
-  func apply(_ result: NotModified, to held: HeldAnswer) {
+  func apply(_ result: NotModified, to held: HeldAnswer, after status: Int? = nil) {
     switch result {
     case .updated(let stored):
       store.replaceMetadata(held.key, metadata: stored.encode(), ifBodyIs: held.hit.bodyID)
-    case .dropped: remove(held)
+    case .dropped: remove(held, after: status)
     case .kept, .mismatched: break
     }
   }
 
-  func remove(_ held: HeldAnswer) { store.remove(held.key) }
+  /// - Parameter status: of the newer answer. Where nothing is left, what was made of this one goes as well.
+  func remove(_ held: HeldAnswer, after status: Int? = nil) {
+    if status == 404 || status == 410 {
+      store.removeResource(held.key.digest.first)
+    } else {
+      store.remove(held.key)
+    }
+  }
 
   /// True if it may still be used, has not been removed, and no other has taken its place.
   func isHeld(_ held: HeldAnswer) -> Bool {
