@@ -29,10 +29,12 @@ struct GetExchange {
     var (result, attempts) = (try exchange(target, progress), 0)
     while case .failure(let error) = result, goesOn(after: error, target) {
       attempts += error.attempts
+      let pause = RequestOptions.pause(after: attempts, arguments.request.retryDelay)
       guard attempts <= arguments.request.retries, stop.status == nil,
-        end.map({ $0 > MonotonicTime.now }) ?? true
+        end.map({ Double($0 - MonotonicTime.now) / 1e9 > pause.seconds }) ?? true
       else { break }
       operation = makeOperation()
+      operation.postpone(by: pause)
       watch?.begin(isAgain: true)
       result = try exchange(target, progress)
     }

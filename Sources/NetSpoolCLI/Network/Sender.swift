@@ -1,3 +1,4 @@
+import Dispatch
 import NetSpool
 import Synchronization
 
@@ -37,6 +38,7 @@ final class Sender: Sendable {
 
   let engine: NetworkEngine
   private let attemptsMax: Int
+  private let retryDelay: TimeSpan?
   private let digests: Bool
   private let book: CredentialBook
   private let certificate: NetworkCredentials?
@@ -76,6 +78,7 @@ final class Sender: Sendable {
     thumbnails = ThumbnailMaker(options.pictures)
     #endif
     attemptsMax = options.request.retries + 1
+    retryDelay = options.request.retryDelay
     digests = options.checksum
     certificate = options.connection.certificate
     brake = options.request.limitRate.map(ByteBrake.init)
@@ -98,13 +101,14 @@ final class Sender: Sendable {
     if !goesOn(parcel, outcome) { parcel.completion(outcome) }
   }
 
-  private func dispatch(_ parcel: Parcel) {
+  private func dispatch(_ parcel: Parcel, after pause: Duration = .zero) {
     var request = NetworkRequest(url: parcel.url)
     if !parcel.sources.isLastRound {
       request.retry = .deadConnection
       request.timeouts.queueDeadline = Self.turnMax
     }
     let operation = engine.operation(request)
+    operation.postpone(by: pause)
     for field in parcel.options.headers + secrets
     where parcel.isAtHome || !NetworkRequest.Headers.isSecret(field.name) {
       operation.addHeader(field.name, field.value ?? "")
@@ -171,7 +175,7 @@ final class Sender: Sendable {
   /// Ends what was not sent yet, attempts that wait for their next turn included.
   func drain() {
     isDraining.store(true, ordering: .relaxed)
-    engine.cancel { $0.state == .queued }
+    engine.cancel { $0.state == .queued || $0.state == .paused }
   }
 
   private func didComplete(_ attempt: Attempt, _ response: NetworkResponse) {
@@ -257,7 +261,7 @@ final class Sender: Sendable {
     }
     var again = parcel
     again.attempts = outcome.attempts
-    send(again)
+    dispatch(again, after: RequestOptions.pause(after: outcome.attempts, retryDelay))
   }
 
   /// The length of the part, if an attempt ran out of time and has left a longer one than it found and
@@ -293,6 +297,15 @@ extension NetworkError {
   }
 }
 
+extension NetworkOperation {
+  /// Keeps it from starting for this long, also when it is enqueued meanwhile.
+  func postpone(by time: Duration) {
+    guard time > .zero else { return }
+    pause()
+    DispatchQueue.global().asyncAfter(deadline: .now() + time.seconds) { self.resume() }
+  }
+}
+
 /// What a download that broke off has left.
 enum FilePart {
   /// What is shorter is fetched anew.
@@ -311,6 +324,12 @@ extension RequestOptions {
   static let errorPageBytesMax = 1 << 20
   /// Pictures that are made smaller are in memory as a whole.
   static let pictureBytesMax = 64 << 20
+
+  /// The pause before the attempt that follows so many, as the library draws it between its own.
+  static func pause(after attempts: Int, _ delay: TimeSpan?) -> Duration {
+    let longest = min(30, 0.5 * Double(1 << min(max(attempts - 1, 0), 6)))
+    return .seconds(delay?.seconds ?? Double.random(in: 0..<longest))
+  }
 
   /// The options as an engine's settings, but for the fields.
   var engineConfiguration: NetworkEngine.Configuration {

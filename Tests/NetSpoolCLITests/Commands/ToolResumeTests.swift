@@ -104,6 +104,24 @@ import Testing
     #expect(TestFiles.names(in: bench[""]).isEmpty)
   }
 
+  /// A pause that is longer than all attempts may take tells that there would be one.
+  @Test(arguments: ["-O", "--no-continue -O"])
+  func `get asks again for a body that broke off after the pause of other attempts`(words: String) throws {
+    bench.origin.on("/broken", Answer.pattern(1 << 20).closeAfter(1 << 10))
+    try bench.run("get -sS \(words) --retry-delay 1h --retry-max-time 30m {u}/broken").expect(status: 1)
+    #expect(bench.origin.requestCount == 1)
+  }
+
+  @Test(arguments: ["get -sS -O", "fetch --no-cache", "fetch --no-cache -o x.tar"])
+  func `a signal ends the pause before a body that broke off is asked for again`(words: String) throws {
+    bench.origin.on("/broken", Answer.pattern(1 << 20).closeAfter(1 << 10))
+    let tool = try bench.start("\(words) --retry-delay 1h {u}/broken")
+    #expect(bench.origin.blockForRequests(1))
+    tool.signal(SIGINT)
+    #expect(tool.wait() == .status(130), "\(tool.errors.text)")
+    #expect(bench.origin.requestCount == 1)
+  }
+
   @Test func `a file that grows has all the time it takes`() throws {
     // The first answer stops, and is met by the limit when most of it is there
     bench.origin.on("/big") { request in
