@@ -25,16 +25,17 @@ struct GetExchange {
     let target = try makeTarget()
     watch?.begin()
     let progress = makeProgress(target)
-    let end = arguments.request.retryMaxTime?.span.map { MonotonicTime.now + $0.nanoseconds }
+    let clock = engine.configuration.timeouts.total.map(AttemptClock.init)
+    clock?.bound(operation)
     var (result, attempts) = (try exchange(target, progress), 0)
     while case .failure(let error) = result, goesOn(after: error, target) {
       attempts += error.attempts
       let pause = RequestOptions.pause(after: attempts, arguments.request.retryDelay)
-      guard attempts <= arguments.request.retries, stop.status == nil,
-        end.map({ Double($0 - MonotonicTime.now) / 1e9 > pause.seconds }) ?? true
+      guard attempts <= arguments.request.retries, stop.status == nil, clock?.hasTime(after: pause) ?? true
       else { break }
       operation = makeOperation()
       operation.postpone(by: pause)
+      clock?.bound(operation, after: pause)
       watch?.begin(isAgain: true)
       result = try exchange(target, progress)
     }

@@ -68,7 +68,7 @@ final class EngineFetcher: Fetcher {
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {
     var parcel = Sender.Parcel(
       sources: Sources(item.url, mirrors: item.options.mirrors), options: item.options, output: item.output,
-      completion: completion)
+      completion: completion, clock: sender.engine.configuration.timeouts.total.map(AttemptClock.init))
     switch destination {
     case nil: break
     case .folder(let folder):

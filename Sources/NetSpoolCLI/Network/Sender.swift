@@ -19,6 +19,8 @@ final class Sender: Sendable {
     var attempts = 0
     /// The longest part that one of its attempts has left when its time was over.
     var partBytes: Int64 = 0
+    /// With `--retry-max-time`.
+    var clock: AttemptClock?
 
     fileprivate var url: String { location ?? sources.url }
 
@@ -109,6 +111,7 @@ final class Sender: Sendable {
     }
     let operation = engine.operation(request)
     operation.postpone(by: pause)
+    parcel.clock?.bound(operation, after: pause)
     for field in parcel.options.headers + secrets
     where parcel.isAtHome || !NetworkRequest.Headers.isSecret(field.name) {
       operation.addHeader(field.name, field.value ?? "")
@@ -250,18 +253,24 @@ final class Sender: Sendable {
     }
     if error.code == .digestMismatch { forget(parcel, error.response) }
     // Its limit is for what stands still or never ends; this one is nearer to its end each time.
-    if let bytes = grownPart(parcel, file, error), !isDraining.load(ordering: .relaxed) {
+    if let bytes = grownPart(parcel, file, error), mayGoOn(parcel) {
       var next = parcel
       next.partBytes = bytes
       return send(next)
     }
     if goesOn(parcel, outcome) { return }
-    guard error.brokeOff, outcome.attempts < attemptsMax, !isDraining.load(ordering: .relaxed) else {
+    let pause = RequestOptions.pause(after: outcome.attempts, retryDelay)
+    guard error.brokeOff, outcome.attempts < attemptsMax, mayGoOn(parcel, after: pause) else {
       return parcel.completion(outcome)
     }
     var again = parcel
     again.attempts = outcome.attempts
-    dispatch(again, after: RequestOptions.pause(after: outcome.attempts, retryDelay))
+    dispatch(again, after: pause)
+  }
+
+  /// False once the job drains, and where the line's time is over.
+  private func mayGoOn(_ parcel: Parcel, after pause: Duration = .zero) -> Bool {
+    !isDraining.load(ordering: .relaxed) && parcel.clock?.hasTime(after: pause) ?? true
   }
 
   /// The length of the part, if an attempt ran out of time and has left a longer one than it found and
@@ -275,9 +284,7 @@ final class Sender: Sendable {
 
   /// Asks the next of the line's URLs, if there is one that may help.
   private func goesOn(_ parcel: Parcel, _ outcome: FetchOutcome) -> Bool {
-    guard case .failed(let permanence) = outcome.ending, !isDraining.load(ordering: .relaxed) else {
-      return false
-    }
+    guard case .failed(let permanence) = outcome.ending, mayGoOn(parcel) else { return false }
     var next = parcel
     (next.attempts, next.location, next.hops, next.partBytes) = (outcome.attempts, nil, 0, 0)
     if case .local = permanence { return false }

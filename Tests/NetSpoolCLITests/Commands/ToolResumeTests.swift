@@ -134,6 +134,12 @@ import Testing
     #expect(try bench.results("r").first?.end.attempts == 1)
   }
 
+  @Test func `the time for all attempts is not given anew to a file that grows`() throws {
+    serve(stallingAfter: 1 << 20)
+    let end = try bench.fetch("\(big) --retry-max-time 1s --retry 0")
+    #expect(end.exit == .status(2) && bench.origin.requestCount <= 1, "\(end.errors)")
+  }
+
   @Test func `a file that comes no further is given up, as of a server without ranges`() throws {
     bench.origin.on("/big", Answer.pattern(Self.count).header("ETag", "\"a\"").stallAfter(10 << 20))
     let end = try bench.fetch("\(big) --timeout 3s --retry 0")
