@@ -1,6 +1,7 @@
 import Glibc
 
-/// Lines of a file or pipe, 64 KiB at a time, in one buffer that never grows with the input.
+/// Lines of a file or pipe, 64 KiB at a time, in one buffer that grows with the longest line and never with
+/// the input.
 ///
 /// `next()` hands out a range of `buffer`, good until the following call: a line costs no allocation.
 final class LineReader {
@@ -41,6 +42,9 @@ final class LineReader {
     }
   }
 
+  /// Gets the pieces of each line that is longer than the limit, before `next()` tells of it.
+  var onSkip: (ArraySlice<UInt8>) -> Void = { _ in }
+
   let source: Descriptor
   private let lineBytesMax: Int
   private let isWatched: Bool
@@ -64,7 +68,7 @@ final class LineReader {
     self.source = source
     self.lineBytesMax = lineBytesMax
     self.isWatched = isWatched
-    buffer = [UInt8](repeating: 0, count: lineBytesMax + Self.readBytes)
+    buffer = [UInt8](repeating: 0, count: 2 * Self.readBytes)
   }
 
   var path: String { source.path }
@@ -94,13 +98,14 @@ final class LineReader {
 
   private func take(upTo end: Int, terminated: Bool) -> Pull {
     let line = start..<end
+    let fits = !isSkipping && line.count <= lineBytesMax
+    if !fits { onSkip(buffer[line]) }
     bytesConsumed += Int64(line.count + (terminated ? 1 : 0))
     start = min(end + 1, filled)
     scanned = start
     (lineStart, nextLineStart) = (nextLineStart, bytesConsumed)
     lineNumber += 1
     lastLineWasTerminated = terminated
-    let fits = !isSkipping && line.count <= lineBytesMax
     isSkipping = false
     return fits ? .line(line) : .tooLong
   }
@@ -118,6 +123,7 @@ final class LineReader {
 
   /// Drops the part of an overlong line read so far; the rest of it goes the same way.
   private func skipHeld() {
+    onSkip(buffer[start..<filled])
     bytesConsumed += Int64(filled - start)
     start = filled
     isSkipping = true
@@ -125,6 +131,7 @@ final class LineReader {
 
   private func fill() throws(IOFailure) {
     moveHeldToFront()
+    if buffer.count - filled < Self.readBytes { buffer += [UInt8](repeating: 0, count: filled) }
     let wanted = watch?.readable(Self.readBytes) ?? Self.readBytes
     let got = wanted == 0 ? 0 : try source.read(into: &buffer, at: filled, count: wanted)
     let found = watch?.note(buffer[filled..<filled + got], of: wanted, from: source) ?? .same

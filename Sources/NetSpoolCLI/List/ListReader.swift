@@ -20,6 +20,8 @@ final class ListReader {
   /// The longest row of a table, which may have several lines.
   static let rowBytesMax = 65_536
 
+  private typealias Row = (scan: TableRow, bytes: [UInt8], line: Int)
+
   private enum Open {
     case lines(LineReader)
     case arguments([URLGlob], next: Int)
@@ -30,7 +32,7 @@ final class ListReader {
   /// Of the current source, when it is a table.
   private var head: TableRow.Head?
   /// The row whose quotes are still open: its bytes and its first line.
-  private var row: (scan: TableRow, bytes: [UInt8], line: Int)?
+  private var row: Row?
   private var strangers: Set<String> = []
   private var bytesTotal: Int64? = 0
   private var bytesDone: Int64 = 0
@@ -53,7 +55,8 @@ final class ListReader {
   }
 
   private func lines(_ descriptor: consuming Descriptor) -> LineReader {
-    let reader = LineReader(descriptor, lineBytesMax: Self.lineBytesMax, isWatched: true)
+    let reader = LineReader(descriptor, lineBytesMax: Self.rowBytesMax, isWatched: true)
+    reader.onSkip = { [unowned self] piece in skim(piece) }
     let size = reader.source.status.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
     return reader
@@ -104,8 +107,7 @@ final class ListReader {
     case .starved: return .starved
     case .touched(let hasGrown):
       return .changed(ListChange(source: reader.path, line: reader.lineNumber, hasGrown: hasGrown))
-    // Where a table's quotes stand behind such a line nobody knows.
-    case .tooLong: return head == nil ? broken(.tooLong, reader) : refused(.tooLong, reader)
+    case .tooLong: return row.map { overlong($0, reader) } ?? broken(.tooLong, reader)
     case .line(let range): return head == nil ? parsed(range, of: reader) : parsedRow(range, of: reader)
     case .end:
       if let row { return refused(.openQuote(row.line), reader) }
@@ -125,6 +127,11 @@ final class ListReader {
     guard let first = reader[bytes].first, first != UInt8(ascii: "#") else { return nil }
     if reader.lineNumber == 1, let other = OtherCoding(reader[range]) {
       return refused(.coded(other), reader)
+    }
+    if range.count > Self.lineBytesMax {
+      // Rows without the names of their columns would be taken for URLs.
+      let isHead = reader.lineNumber == 1 && TableRow.Head(reader[bytes]) != nil
+      return isHead ? refused(.tooLong, reader) : broken(.tooLong, reader)
     }
     if holdsNUL(reader[bytes]) { return broken(.hasNUL, reader, reader[bytes]) }
     guard let text = String(validating: reader[bytes], as: UTF8.self) else {
@@ -146,14 +153,28 @@ final class ListReader {
     var row = row ?? (TableRow(head.separator), [], reader.lineNumber)
     row.scan.take(reader[range])
     row.bytes += reader[range]
-    guard row.bytes.count <= Self.rowBytesMax else {
-      return refused(row.scan.isOpen ? .openQuote(row.line) : .tooLong, reader)
-    }
+    guard row.bytes.count <= Self.rowBytesMax else { return overlong(row, reader) }
     self.row = row.scan.isOpen ? (row.scan, row.bytes + [0x0A], row.line) : nil
     if row.scan.isOpen { return nil }
     if row.bytes.last == 0x0D { row.bytes.removeLast() }
     guard row.bytes.contains(where: { $0 != 0x20 && $0 != 0x09 }) else { return nil }
     return parsed(row.bytes[...], head, BrokenLine(cause: .hasNUL, source: reader.path, line: row.line))
+  }
+
+  /// Takes a piece of a row's line that is too long to be held: its quotes say where the row ends.
+  private func skim(_ piece: ArraySlice<UInt8>) {
+    guard let head, let reader else { return }
+    var row = row ?? (TableRow(head.separator), [], reader.lineNumber + 1)
+    row.scan.take(piece)
+    self.row = row
+  }
+
+  /// A row that is too long. Where its quotes are still open, they may be so up to the list's end.
+  private func overlong(_ row: Row, _ reader: LineReader) -> Pull {
+    if row.scan.isOpen { return refused(.openQuote(row.line), reader) }
+    self.row = nil
+    let extent = row.line == reader.lineNumber ? reader.lastLineExtent : nil
+    return .broken(BrokenLine(cause: .tooLong, source: reader.path, line: row.line, extent: extent))
   }
 
   /// - Parameter broken: where it stands.
@@ -264,7 +285,8 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
 
   private var sentence: String {
     switch cause {
-    case .tooLong: "the line is longer than \(HumanText.count(ListReader.lineBytesMax)) bytes"
+    case .tooLong:
+      "the line is longer than \(HumanText.count(ListReader.lineBytesMax)) bytes, or the row of a table than \(HumanText.count(ListReader.rowBytesMax))"
     case .notUTF8: "the line is not UTF-8"
     case .hasNUL: "the line contains a NUL byte"
     case .openQuote(let line):

@@ -28,11 +28,8 @@ struct TableRow {
   /// Inside quotes: what follows belongs to the row, line ends as well.
   var isOpen: Bool { state == .quoted }
 
-  /// Takes the row's next line, whose end follows.
-  mutating func take(_ line: ArraySlice<UInt8>) {
-    for byte in line { step(byte) }
-    if state == .closing { state = .plain }
-  }
+  /// Takes the row's next line, or a piece of it.
+  mutating func take(_ line: ArraySlice<UInt8>) { for byte in line { step(byte) } }
 
   /// What a byte is: nil for a mark, else a byte of the field.
   @discardableResult private mutating func step(_ byte: UInt8) -> UInt8? {

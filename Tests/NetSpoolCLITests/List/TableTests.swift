@@ -38,6 +38,25 @@ import Testing
     }
   }
 
+  @Test(arguments: [20_000, 65_000, 70_000, 200_000, 3_000_000])
+  func `a row with a long line is one broken line at most, and the others are read`(count: Int) throws {
+    let long = String(repeating: "\"\",", count: count / 3)
+    for row in ["http://h/1,\"\(long)\"", "http://h/1,\"x\n\(long)\",y"] {
+      let (items, broken) = try ListReader.read("url,caption\n\(row)\nhttp://h/2,\"a\nb\"\nhttp://h/3,c\n")
+      let urls = ["http://h/1", "http://h/2", "http://h/3"]
+      let isLong = count >= 70_000
+      #expect(items.map(\.url) == Array(urls.dropFirst(isLong ? 1 : 0)), "\(broken)")
+      #expect(broken.count == (isLong ? 1 : 0))
+      #expect(broken.allSatisfy { $0.cause == .tooLong && $0.line == 2 })
+    }
+  }
+
+  @Test func `a table whose first line is too long is one broken line`() throws {
+    let names = (0..<5_000).map { "column\($0)" }.joined(separator: ",")
+    let (items, broken) = try ListReader.read("url,\(names)\nhttp://h/1,a\nhttp://h/2,b\n")
+    #expect(items.isEmpty && broken.map(\.cause) == [.tooLong] && broken.first?.line == 1)
+  }
+
   @Test func `a failed row says the same when it is read again`() throws {
     let (items, _) = try ListReader.read("url,caption,width\nhttp://h/1,\"a\nb\",5\n")
     let item = try #require(items.first)
