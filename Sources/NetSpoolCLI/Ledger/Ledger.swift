@@ -174,11 +174,11 @@ struct Fingerprint: Hashable {
   let low: UInt32
 
   /// What the text is used for: equal texts in different rooms have different fingerprints.
-  enum Room: UInt8 { case line, done, file, directory, result, held, made, digest, suffix }
+  enum Room: UInt8 { case line, done, file, directory, result, held, made, digest, suffix, key }
 
   init(_ room: Room, _ first: String, _ second: String = "") {
     // What is done stands in files without users and passwords.
-    let isOfRecord = [.done, .result, .made, .digest].contains(room)
+    let isOfRecord = [.done, .result, .made, .digest, .key].contains(room)
     let first = isOfRecord ? URLText.recorded(first) : first
     high = Self.hash(room.rawValue, first, second)
     low = UInt32(truncatingIfNeeded: Self.hash(room.rawValue | 0x80, first, second))

@@ -43,6 +43,11 @@ enum OutputName {
     return folder + clipped(stem, to: componentBytesMax - tail.utf8.count) + tail
   }
 
+  /// The number that `suffixed` has put behind a name without an ending; 0 where there is none.
+  static func number(of name: String) -> UInt32 {
+    name.utf8.lastIndex(of: UInt8(ascii: "-")).flatMap { UInt32(name[$0...].dropFirst()) } ?? 0
+  }
+
   /// `a/b.jpg` with `webp` is `a/b.webp`, and so is `a/b`: what is no ending of a picture stays.
   static func picture(_ name: String, ending: String) -> String {
     let (folder, file) = parts(name)
@@ -168,6 +173,7 @@ final class OutputNames {
   /// - Parameter url: whose key in a tar, or whose file, it may have been before.
   func claim(_ wanted: String, for url: String = "") throws(IOFailure) -> String {
     let name = try inFreeFolder(wanted)
+    if let before = try nameBefore(name, url), try take(before, for: url) { return before }
     if try take(name, for: url) { return name }
     // A taken name keeps the suffix given out last: a million lines called `index` cost one look-up each.
     var suffix = try ledger.value(Fingerprint(.suffix, name)) ?? 0
@@ -178,6 +184,13 @@ final class OutputNames {
       try ledger.set(Fingerprint(.suffix, name), suffix)
       return candidate
     }
+  }
+
+  /// The name with the number that a tar has it under for this URL, wherever its line stood then.
+  private func nameBefore(_ name: String, _ url: String) throws(IOFailure) -> String? {
+    guard let number = try ledger.value(Fingerprint(.key, url)), number > 0 else { return nil }
+    let before = OutputName.suffixed(name, Int(number))
+    return try ledger.value(Fingerprint(.done, url, before)) == nil ? nil : before
   }
 
   private func take(_ name: String, for url: String) throws(IOFailure) -> Bool {

@@ -150,6 +150,7 @@ final class ShardedOutput: BodyPlace {
     earlier.append((number, path))
     return try TarStock(path) { record, key throws(IOFailure) in
       try ledger.set(Fingerprint(.done, record.url, key), 0)
+      try ledger.set(Fingerprint(.key, record.url), OutputName.number(of: key))
       try ledger.insert(Fingerprint(.held, key))
     }
   }

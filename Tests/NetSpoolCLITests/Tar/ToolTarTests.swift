@@ -71,6 +71,21 @@ import Testing
     #expect(try members(["out/x.tar"]).contains { $0.name == "3-1.bin" && $0.body == [3] })
   }
 
+  @Test(arguments: ["", "--results r --resume"])
+  func `an item of a tar is there once, wherever its line stands in a changed list`(more: String) throws {
+    for name in ["b", "c", "d"] { bench.origin.on("/\(name)/3", .text(name)) }
+    let line = "list -o out/x.tar --no-cache \(more)"
+    // The first has no body yet, so that the names of the others have numbers.
+    try bench.write("list", ["{u}/a/3", "{u}/b/3", "{u}/c/3"])
+    try bench.fetch(line).expect(status: 1)
+    bench.origin.on("/a/3", .text("a"))
+    try bench.write("list", ["{u}/d/3", "{u}/c/3", "{u}/b/3", "{u}/a/3"])
+    try bench.fetch(line).expect(status: 0, saying: "2 done before")
+    let bodies = try members(["out/x.tar"]).map { String(decoding: $0.body, as: UTF8.self) }
+    #expect(bodies.sorted() == ["a", "b", "c", "d"])
+    #expect(bench.origin.hits("/b/3") == 1 && bench.origin.hits("/c/3") == 1)
+  }
+
   @Test func `parts have as many items or bytes as they may`() throws {
     bench.serve(0..<25)
     try bench.writeList(0..<25)
