@@ -182,6 +182,13 @@ import Testing
     #expect(failed.output == bench.origin.url("/no") + "\n")
   }
 
+  @Test func `pipes of the shell are merged as files are`() throws {
+    _ = try bench.fetch("{u}/[1-3] --no-cache -q --results a")
+    let pipe = "<(cat '\(bench["a"])')"
+    let end = try Tool.run(["-c", "\(try Tool.path()) report merge \(pipe) \(pipe)"], program: "/bin/bash")
+    #expect(end.exit == .status(0) && end.output == bench.text("a"), "\(end.errors)")
+  }
+
   @Test func `merged results go to standard output`() throws {
     _ = try bench.fetch("{u}/[1-3] --no-cache -q --results a")
     let end = try bench.run("report merge a a")

@@ -185,6 +185,16 @@ import Testing
     #expect(totals.text.contains("2  replaced by later results"))
   }
 
+  @Test func `a failure and a success under the name of a tar's member are results of one item`() throws {
+    let scratch = try TestFolder()
+    let failure = #"{"url":"u","output":"3","outcome":"failed-for-now"}"# + "\n"
+    let success = #"{"url":"u","output":"3.jpg","tar":"x.tar","outcome":"done"}"# + "\n"
+    for (text, done) in [(failure + success, 1), (success + failure, 0)] {
+      let totals = try ReportMerge(paths: [try scratch.write("1", text)], ledger: Ledger()).run()
+      #expect(totals.replaced == 1 && totals.summary.done == done, "\(text)")
+    }
+  }
+
   @Test func `a file that cannot be read costs no earlier output`() throws {
     let scratch = try TestFolder()
     let one = try scratch.write("1", line("a", "done"))
