@@ -92,7 +92,7 @@ final class FetchPlan {
   private func claim(_ wanted: String, for url: String) throws(IOFailure) -> String {
     guard options.namesSamples else { return try names.claim(wanted, for: url) }
     let name = SampleName(wanted: wanted)
-    let key = try names.claim(name.key, for: url)
+    let key = try names.claim(OutputName.cut(name.key, to: SampleName.keyBytesMax), for: url)
     return name.ending.isEmpty ? key : "\(key).\(name.ending)"
   }
 

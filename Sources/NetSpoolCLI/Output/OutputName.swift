@@ -111,6 +111,12 @@ enum OutputName {
     return (String(name[..<dot]), String(name[dot...]))
   }
 
+  /// The name with so many bytes at most of its last component.
+  static func cut(_ name: String, to bytes: Int) -> String {
+    let (folder, file) = parts(name)
+    return file.utf8.count > bytes ? folder + clipped(file, to: bytes) : name
+  }
+
   /// At most `bytes` long, cut between Unicode scalars: a character may be longer than a name.
   private static func clipped(_ text: String, to bytes: Int) -> String {
     var (result, room) = (String.UnicodeScalarView(), bytes)

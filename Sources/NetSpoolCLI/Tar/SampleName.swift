@@ -2,6 +2,9 @@
 /// component, and an ending. All members of an item have one key and stand side by side.
 struct SampleName: Equatable {
   let key: String
+  /// The longest last component of a key that leaves room for a number of `OutputName.suffixed` and for `.info.json`: a name
+  /// with a longer one could not be taken out of the tar.
+  static let keyBytesMax = OutputName.componentBytesMax - "-4294967295.info.json".utf8.count
   /// Without its dot; empty when the name has none.
   let ending: String
 

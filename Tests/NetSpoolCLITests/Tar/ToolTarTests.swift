@@ -86,6 +86,20 @@ import Testing
     #expect(bench.origin.hits("/b/3") == 1 && bench.origin.hits("/c/3") == 1)
   }
 
+  @Test func `long names can be taken out of a tar, and are known again`() throws {
+    bench.serve(0..<4)
+    let long = String(repeating: "ä", count: 127) + "n"
+    let names = [long, long, "\(long)/\(long).jpg", "a/\(String(long.dropLast(3))).json"]
+    try bench.write("list", names.enumerated().map { "{u}/\($0)\t\($1)" })
+    let line = "list -o x.tar --no-cache"
+    try bench.fetch(line).expect(status: 0)
+    let tar = try Tool.run(["tar", "-xf", "x.tar"], program: "/usr/bin/env", in: bench[""])
+    #expect(tar.exit == .status(0), "\(tar.errors)")
+    // Of the fourth the body is JSON, too.
+    #expect(try Set(members(["x.tar"]).map(\.body)) == Set((0..<3).map(ToolBench.body)))
+    try bench.fetch(line).expect(status: 0, saying: "4 done before")
+  }
+
   @Test func `parts have as many items or bytes as they may`() throws {
     bench.serve(0..<25)
     try bench.writeList(0..<25)
