@@ -66,7 +66,11 @@ import Synchronization
     let whole: [String]
     do { whole = try ConfigFile.completed(words, .process) } catch { fail("\(error)", .status(of: error)) }
     Self.words.withLock { $0 = whole }
-    do { return try parseAsRoot(CommandWords.canonical(whole)) } catch {
+    do {
+      let command = try parseAsRoot(CommandWords.canonical(whole))
+      if let sentence = (command as? PostCommand)?.contradiction(words) { fail(sentence, .usage) }
+      return command
+    } catch {
       if exitCode(for: error).isSuccess { throw error }
       if let sentence = CommandWords.unknownLetter(whole) ?? unknownOption(CommandWords.canonical(whole)) {
         fail(sentence, .usage)

@@ -44,8 +44,8 @@ struct PostCommand: StatusCommand, ExchangeOptions {
     try refuse(
       Self.safeMethods.contains(method),
       "\(method) changes nothing, so it is not frozen: ask again with 'netspool get'.")
-    try refuse(request.limitRate != nil, "--limit-rate and --freeze contradict each other.")
-    try refuse(target.har != nil, "--har and --freeze contradict each other: others may send it.")
+    try refuse(
+      !cookies.files.isEmpty, "--freeze goes with --cookie 'name=value', and with no file of cookies.")
     try refuse(
       account.signsIn,
       "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an Authorization of your own, and 'frozen thaw --header' gives it again."
@@ -53,6 +53,16 @@ struct PostCommand: StatusCommand, ExchangeOptions {
     try refuse(Array(asked.prefix(2)).count > 1, "--freeze takes one URL at a time.")
     try refuse(
       body.uploads.contains("-"), "--upload-file - cannot be frozen; --file - can: it is read first.")
+  }
+
+  /// What is said of the first option of a command line that a frozen request does not keep; nil without one. Defaults of the
+  /// configuration file are for other requests, too.
+  func contradiction(_ line: [String]) -> String? {
+    guard freezing.freeze else { return nil }
+    let option = CommandWord.all(line).lazy.compactMap(\.option).first { $0.has("unfrozen") }
+    return option.map {
+      "--\($0.name) and --freeze contradict each other: another call may send what is frozen, and does not know it."
+    }
   }
 
   private static func isKey(_ text: String) -> Bool {

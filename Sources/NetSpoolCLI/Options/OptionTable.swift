@@ -7,6 +7,7 @@
 ///     inverts        `--no-NAME` says the opposite
 ///     kind           of another option, before the dash in its name, among which the order says what is sent
 ///     curl           `--curl` prints it: the library's own command does not tell it
+///     unfrozen       'post --freeze' does not take it: another call, which does not know it, may send what is frozen
 ///     secret-KIND    what of its value is kept from terminals and logs; see `Secrets`
 enum OptionTable {
   static let text = """
@@ -15,13 +16,13 @@ enum OptionTable {
     -A, --user-agent <text>: Send this User-Agent; '' sends none. Default: netspool/VERSION.
     -e, --referer <url> secret-url: Send this Referer.
     -m, --max-time, --timeout <time> curl: Give each attempt up after this long: 30s, 5m, 1h; 0 never. Default: 5m in fetch; in get and post a body that keeps coming has all the time. A stalled transfer ends after 30 s without progress.
-    --retry <n> curl: Try a request this many times more when it fails for now. Retry-After is honoured. On the command line it holds for POST as well, as with curl. Default: 2.
-    --retry-delay <time> curl: Wait so long before each other attempt. Default: ever longer.
-    --retry-max-time <time> curl: Give all attempts together up after this long.
-    --retry-all-errors curl: Try again whatever the failure, a status of 404 as well.
+    --retry <n> curl unfrozen: Try a request this many times more when it fails for now. Retry-After is honoured. On the command line it holds for POST as well, as with curl. Default: 2.
+    --retry-delay <time> curl unfrozen: Wait so long before each other attempt. Default: ever longer.
+    --retry-max-time <time> curl unfrozen: Give all attempts together up after this long.
+    --retry-all-errors curl unfrozen: Try again whatever the failure, a status of 404 as well.
     --retry-connrefused curl:
-    --max-filesize <bytes> curl: Give up a body that is longer: 500k, 2M (binary units).
-    --limit-rate <bytes> curl: Receive at most this many bytes per second: 500k, 2M (binary units).
+    --max-filesize <bytes> curl unfrozen: Give up a body that is longer: 500k, 2M (binary units).
+    --limit-rate <bytes> curl unfrozen: Receive at most this many bytes per second: 500k, 2M (binary units).
     --compressed inverts curl: Ask for compressed bodies, and write them decoded. It is so unless told otherwise.
     -u, --user <user> secret-colon: Sign in as this user, by Basic unless told otherwise: 'user:password', or 'user' with the password in --password-file or $NETSPOOL_PASSWORD, where other users of this machine do not see it.
     --password-file <file>: Read the password from the first line of this file; '-' is standard input.
@@ -36,7 +37,7 @@ enum OptionTable {
     --netrc-file <file>: Take them from this file.
     --netrc-optional: As --netrc, and a file that is not there is none.
     -b, --cookie <data|file> secret-cookie curl: Send these cookies, as 'name=value; other=value', or those of a file that --cookie-jar or a browser wrote.
-    -c, --cookie-jar <file> curl: Keep cookies, redirects included, and write all of them to this file when it is done.
+    -c, --cookie-jar <file> curl unfrozen: Keep cookies, redirects included, and write all of them to this file when it is done.
     -x, --proxy <proxy> secret-proxy curl: Ask by this proxy: [http|https|socks5h://][user:password@]host[:port]; '' for none, whatever http_proxy, https_proxy and all_proxy say.
     -U, --proxy-user <user> secret-colon curl: Sign in to the proxy, as 'user:password'.
     --noproxy <hosts> curl: Hosts to ask without a proxy, divided by commas; '*' for all. Default: $no_proxy.
@@ -44,9 +45,9 @@ enum OptionTable {
     -k, --insecure curl: Believe any certificate: whoever is on the way reads everything.
     --cacert <file> curl: Believe the authorities of this file. Default: $CURL_CA_BUNDLE, $SSL_CERT_FILE, or the system's.
     --capath <dir> curl: Believe the authorities in this folder.
-    -E, --cert <file[:password]> secret-colon: Show this client certificate, PEM or PKCS#12.
-    --key <file>: The private key of --cert, if it is in a file of its own.
-    --pass <text> secret-all: The password of the key.
+    -E, --cert <file[:password]> secret-colon unfrozen: Show this client certificate, PEM or PKCS#12.
+    --key <file> unfrozen: The private key of --cert, if it is in a file of its own.
+    --pass <text> secret-all unfrozen: The password of the key.
     --resolve <host:port:address> curl: Connect to this address instead of the host's own. Repeatable.
     --connect-to <host1:port1:host2:port2> curl: Connect to the second host and port instead of the first; an empty first one is any. Repeatable.
     -4, --ipv4 curl: Connect to addresses of IPv4 alone.
@@ -59,8 +60,8 @@ enum OptionTable {
     --http2-prior-knowledge curl: Speak HTTP/2 over plain HTTP as well, without asking first.
     -L, --location inverts curl: Follow redirects. It is so unless told otherwise.
     --max-redirs <n> curl: Follow at most this many redirects; -1: as many as it takes.
-    -R, --remote-time curl: Give files the time of Last-Modified.
-    --har <x.har>: Write an HTTP archive (HAR 1.2) without bodies, secrets masked.
+    -R, --remote-time curl unfrozen: Give files the time of Last-Modified.
+    --har <x.har> unfrozen: Write an HTTP archive (HAR 1.2) without bodies, secrets masked.
     -g, --globoff curl: Take brackets and braces in URLs of the command line as they stand.
     -K, --config <file>: Read options from this file, written as the configuration file or as curl's; '-' is standard input.
     --no-config: Pay no attention to the configuration file.
@@ -77,26 +78,26 @@ enum OptionTable {
     -:, --next: Begin another command line, with options of its own, which runs when this one has ended.
     --curl: Print the equivalent curl command, secrets and all, and send nothing.
     -o, --output <file> curl: Write the body to this file instead of standard output ('-'). It appears when it is whole. With several URLs one for each, in their order; '#1' is what stands for the first brackets or braces of the URL.
-    -O, --remote-name curl: Write the body to a file with the name that ends the URL; with several URLs once for each.
-    --remote-name-all curl: As --remote-name for all URLs.
-    -J, --remote-header-name curl: With -O: take the name that the server gives (Content-Disposition). A file that is there stays.
-    --output-dir <dir> curl: Put files into this folder.
-    --create-dirs curl: Make the folders of --output where they are missing.
-    -C, --continue-at <-|offset> curl: Go on with a download that broke off: '-' finds out by itself where, a number is a byte. Needs a file.
+    -O, --remote-name curl unfrozen: Write the body to a file with the name that ends the URL; with several URLs once for each.
+    --remote-name-all curl unfrozen: As --remote-name for all URLs.
+    -J, --remote-header-name curl unfrozen: With -O: take the name that the server gives (Content-Disposition). A file that is there stays.
+    --output-dir <dir> curl unfrozen: Put files into this folder.
+    --create-dirs curl unfrozen: Make the folders of --output where they are missing.
+    -C, --continue-at <-|offset> curl unfrozen: Go on with a download that broke off: '-' finds out by itself where, a number is a byte. Needs a file.
     --continue inverts: As --continue-at -. Without either, files over 8 MiB go on; with --no-continue none.
     -r, --range <range>: Ask for these bytes only: 0-499, 500-, -500; 500 is 500-.
     -z, --time-cond <date|file>: Ask only for what is newer than a date or a file; '-' before it: older.
-    -I, --head: Ask for the head alone, and write it.
-    -i, --include curl: Write the head before the body.
-    -D, --dump-header <file> curl: Write the head to this file; '-' is standard output.
-    -w, --write-out <format> curl: Write this to standard output when it is done; '%{http_code}', '%{size_download}', '%{time_total}' and their like as curl's, '@file' has it.
+    -I, --head unfrozen: Ask for the head alone, and write it.
+    -i, --include curl unfrozen: Write the head before the body.
+    -D, --dump-header <file> curl unfrozen: Write the head to this file; '-' is standard output.
+    -w, --write-out <format> curl unfrozen: Write this to standard output when it is done; '%{http_code}', '%{size_download}', '%{time_total}' and their like as curl's, '@file' has it.
     -f, --fail inverts curl: With --fail the body of a status of 400 and more goes nowhere, with --no-fail to a file as well. Without either it goes to standard output only.
     --fail-with-body curl: As --no-fail.
     -s, --silent curl: No progress, no messages.
     -S, --show-error curl: With --silent: messages all the same.
     -v, --verbose curl: Show what is sent and received on standard error, secrets masked.
-    --no-clobber curl: Leave a file that is there, and write name.1, name.2, ... beside it.
-    --etag-save <file> curl: Write the ETag of the answer to this file.
+    --no-clobber curl unfrozen: Leave a file that is there, and write name.1, name.2, ... beside it.
+    --etag-save <file> curl unfrozen: Write the ETag of the answer to this file.
     --etag-compare <file>: Ask only for what has another ETag than this file holds.
     --stderr <file> curl: Write messages to this file; '-' is standard output.
     --remove-on-error curl:

@@ -33,6 +33,7 @@ struct FrozenPost {
 
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
+    try options.target.redirectMessages()
     let request = try makeRequest()
     let talk = options.target.verbose ? try WireWatch(options.target) : nil
     let hold = try FrozenHold(try settings(request, talk), console)
@@ -88,6 +89,10 @@ struct FrozenPost {
 
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options, console)
+    // The type of a body is said by the request itself, all others are left out by an engine.
+    if let name = draft.omitted.first(where: { $0.lowercased() != "content-type" }) {
+      throw Mistake("--header '\(name):' and --freeze contradict each other: a frozen request has the field")
+    }
     var request = draft.request(for: options.asked.first { _ in true }?.url ?? "", 0)
     options.finish(&request)
     request.isFreezable = true
@@ -168,7 +173,8 @@ struct FrozenPost {
       return .allDone
     case .failure(let error):
       guard let kept else { return refused(error) }
-      if let response = error.response { try write(response, talk) }
+      let keepsBody = options.target.keepsErrors(isFile: output.map { $0 != "-" } ?? false)
+      if let response = error.response { try write(response, talk, keepsBody: keepsBody) }
       console.message("netspool: \(FailureAdvice.text(error))")
       if let response = error.response, (200..<300).contains(response.status) {
         console.message("netspool: the server has taken #\(kept.ticket.id) all the same")
@@ -191,10 +197,11 @@ struct FrozenPost {
     return local.contains(error.code) ? .localIO : .failedForGood
   }
 
-  private func write(_ response: NetworkResponse, _ talk: WireWatch?) throws {
+  private var output: String? { options.target.output.first { $0 != TargetOptions.remoteName } }
+
+  private func write(_ response: NetworkResponse, _ talk: WireWatch?, keepsBody: Bool = true) throws {
     talk?.received(response)
-    let output = options.target.output.first { $0 != TargetOptions.remoteName }
-    if options.freezing.jsonOutput && output == nil { return }
+    if !keepsBody || options.freezing.jsonOutput && output == nil { return }
     try GetTarget(output ?? "-").publish([UInt8](response.body))
   }
 }

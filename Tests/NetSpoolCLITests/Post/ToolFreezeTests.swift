@@ -110,6 +110,32 @@ import Testing
     #expect(thawed.output.hasPrefix(#"{"id":1,"state":"sent","status":200,"#))
   }
 
+  @Test(arguments: [
+    "--retry 3", "--retry-max-time 1m", "--write-out x", "--remote-name", "--cookie-jar jar", "--cookie jar",
+    "--dump-header head", "--include", "--cert c", "--header Accept:", "--max-filesize 1k", "--etag-save tag",
+    "--no-clobber", "--output-dir out", "--remote-time",
+  ])
+  func `an option that a frozen request does not keep is refused by its name`(words: String) throws {
+    let end = try Tool.run(bench.post("/", bench.words(words))).expect(status: 64)
+    let name = String(words.prefix { $0 != " " })
+    #expect(end.errors.contains(name), "\(end.errors)")
+    #expect(end.output.isEmpty && bench.origin.requestCount == 0 && bench.read("frozen/data.mdb") == nil)
+  }
+
+  @Test func `defaults of the configuration file freeze what they do not know`() throws {
+    #expect(unsafe mkdir(bench["netspool"], 0o700) == 0)
+    try bench.write("netspool/config", ["retry = 5", "remote-time"])
+    let end = try Tool.run(bench.post(), environment: ["XDG_CONFIG_HOME=\(bench[""])"]).expect(status: 0)
+    #expect(end.output.hasSuffix("\ntaken\n"))
+  }
+
+  @Test func `the page of a refusal and the messages go where they are told to`() throws {
+    bench.origin.on("/", .text("no such thing\n", status: 422))
+    let end = try Tool.run(bench.post("/", ["--fail", "--stderr", bench["messages"]])).expect(status: 1)
+    #expect(end.output.split(separator: "\n").count == 1 && end.errors.isEmpty, "\(end)")
+    #expect(bench.text("messages")?.contains("status 422") == true)
+  }
+
   @Test func `what earlier calls left goes first`() throws {
     bench.origin.on(prefix: "/", .text("taken\n"))
     try bench.leave("/1")
