@@ -40,14 +40,19 @@ struct FetchRun {
     try refuseToOverwrite(list)
     let ledger = Ledger(directory: Ledger.temporaryDirectory(environment))
     let isFresh = options.output.map(LandingFolder.isEmpty) ?? false
-    let output = options.dryRun ? nil : options.output
+    // A dry run looks at the folder if it is there, and makes none.
+    let isThere = options.output.flatMap { FileFacts(path: $0) }?.isDirectory == true
+    let output = options.dryRun && !isThere ? nil : options.output
     let folder = try options.writesTar ? nil : output.map { try OutputFolder(path: $0) }
     let tar = try folder == nil ? output.map { try ShardedOutput($0, limit: options.shardSize, ledger) } : nil
     defer { tar?.close() }
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))
+    if options.dryRun {
+      try markDone(ledger, folder)
+      return try printPlan(plan)
+    }
     let named = try options.namesLate ? folder.map { try NamedFolder($0, plan.names) } : nil
     defer { named?.bodies.remove() }
-    if options.dryRun { return try printPlan(plan) }
     // Before the outputs: a cache that cannot be opened must not cost an earlier run's results.
     let landing = tar?.bodies ?? named?.bodies
     let fetcher = try makeFetcher(options, landing.map { .landing($0) } ?? folder.map { .folder($0) })
@@ -180,6 +185,15 @@ struct FetchRun {
     return try ResultsWriter.resume(file, after: try ResultsReader.markDone(in: path, ledger, named))
   }
 
+  /// Marks what earlier runs have done, as far as their files tell, and writes to none of them.
+  private func markDone(_ ledger: Ledger, _ folder: OutputFolder?) throws(IOFailure) {
+    if options.writesTar, let tar = options.output {
+      try ShardedOutput.mark(tar, limit: options.shardSize, ledger)
+    } else if options.resume, let path = options.results {
+      _ = try ResultsReader.markDone(in: path, ledger, options.namesLate ? folder : nil)
+    }
+  }
+
   // MARK: The end
 
   private func report(_ end: FetchJob.End, isFresh: Bool) throws(IOFailure) -> JobStatus {
@@ -222,6 +236,10 @@ struct FetchRun {
       case .starved: reactor.wait(input: plan.list.waitingFor, timeout: nil)
       case .end:
         try output.flush()
+        let resumed = plan.tally.resumed
+        if resumed > 0, !options.quiet {
+          console.message("\(HumanText.plural(resumed, "line is", "lines are")) done before, and left out")
+        }
         if hasChanged { return .localIO }
         return plan.tally.broken > 0 ? .failedForGood : .allDone
       }

@@ -148,7 +148,7 @@ enum OptionTable {
     --format <webp|jpeg|avif|png>: What thumbnails are written as. Default: webp.
     --fit <contain|cover>: Thumbnails with all of the picture (contain), or a square from its middle (cover). Default: contain.
     --robots: Fetch nothing that an origin's robots.txt (RFC 9309) keeps from machines of this User-Agent, and keep nothing whose X-Robots-Tag is noai, noimageai, noindex or none.
-    --dry-run: Print what would be fetched, as URL, tab, name. Nothing is sent or written; the cache is not asked.
+    --dry-run: Print what would be fetched, as URL, tab, name; what --resume, --skip-existing and tars have as done is left out. Nothing is sent or written; the cache is not asked.
     --checksum: Record the SHA-256 of each file in the results.
     --shard <i/n>: Take only this part of the list, counted from 0: 0/4 to 3/4. Default: from JOB_COMPLETION_INDEX and NETSPOOL_SHARDS, or SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT.
     --progress <progress>: Progress on standard error: auto (a bar on a terminal, a line every 10 s in a log), always, never, lines.

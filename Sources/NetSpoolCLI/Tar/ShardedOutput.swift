@@ -148,10 +148,23 @@ final class ShardedOutput: BodyPlace {
 
   private func stock(_ path: String, _ number: Int, _ ledger: Ledger) throws(IOFailure) -> TarStock {
     earlier.append((number, path))
-    return try TarStock(path) { record, key throws(IOFailure) in
+    return try Self.stock(path, ledger)
+  }
+
+  private static func stock(_ path: String, _ ledger: Ledger) throws(IOFailure) -> TarStock {
+    try TarStock(path) { record, key throws(IOFailure) in
       try ledger.set(Fingerprint(.done, record.url, key), 0)
       try ledger.set(Fingerprint(.key, record.url), OutputName.number(of: key))
       try ledger.insert(Fingerprint(.held, key))
+    }
+  }
+
+  /// Marks in the ledger what the tars hold that earlier runs left, and changes none of them.
+  static func mark(_ path: String, limit: ShardLimit?, _ ledger: Ledger) throws(IOFailure) {
+    let names = PartNames(path: path, isNumbered: limit != nil)
+    guard FileFacts(path: names.folder) != nil else { return }
+    for name in try LandingFolder.names(in: names.folder) where names.part(name) != nil {
+      _ = try stock(names.folder + name, ledger)
     }
   }
 

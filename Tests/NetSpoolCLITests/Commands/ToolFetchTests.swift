@@ -132,6 +132,22 @@ import Testing
     #expect(bench.wrong(0..<3).isEmpty)
   }
 
+  @Test(arguments: [
+    "--output out --results r --resume", "--output out --skip-existing", "--output out/x.tar",
+    "--results r --resume", "--output out --names final --results r --resume",
+  ])
+  func `a dry run leaves out what is done, and changes nothing`(words: String) throws {
+    bench.serve(0..<2)
+    try bench.writeList(0..<3)
+    try bench.fetch("list \(words) --retry 0 --no-cache").expect(status: 1)
+    let before = TestFiles.names(in: bench[""]) + TestFiles.names(in: bench["out"])
+    let (sent, results) = (bench.origin.requestCount, bench.text("r"))
+    let dry = try bench.fetch("list \(words) --dry-run").expect(status: 0, saying: "2 lines are done before")
+    #expect(dry.output.hasPrefix(bench.origin.url("/2")) && dry.output.split(separator: "\n").count == 1)
+    #expect(bench.origin.requestCount == sent && bench.text("r") == results)
+    #expect(TestFiles.names(in: bench[""]) + TestFiles.names(in: bench["out"]) == before)
+  }
+
   @Test func `a second run with resume fetches the rest`() throws {
     bench.serve(0..<20)
     bench.origin.on("/5", .status(500))
