@@ -164,6 +164,7 @@ enum LineForm {
     let words = [url] + (name.map { [$0] } ?? []) + options.words
     let isPlain =
       options.others.isEmpty && words.last?.last != " "
+      && words.reduce(0, { $0 + $1.utf8.count + 1 }) <= ListReader.lineBytesMax
       && words.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 } }
     if isPlain { return Array(words.joined(separator: "\t").utf8) }
     return JSONText.object { json in

@@ -19,6 +19,9 @@ final class ListReader {
   static let lineBytesMax = 16_384
   /// The longest row of a table, which may have several lines.
   static let rowBytesMax = 65_536
+  /// The longest JSON object. A row takes half of that at most: its line in the file of failed ones has a name besides, and the
+  /// columns that are empty.
+  static let objectBytesMax = 1 << 18
 
   private typealias Row = (scan: TableRow, bytes: [UInt8], line: Int)
 
@@ -55,7 +58,7 @@ final class ListReader {
   }
 
   private func lines(_ descriptor: consuming Descriptor) -> LineReader {
-    let reader = LineReader(descriptor, lineBytesMax: Self.rowBytesMax, isWatched: true)
+    let reader = LineReader(descriptor, lineBytesMax: Self.objectBytesMax, isWatched: true)
     reader.onSkip = { [unowned self] piece in skim(piece) }
     let size = reader.source.status.flatMap { $0.isPlainFile ? Int64($0.size) : nil }
     bytesTotal = size.flatMap { size in bytesTotal.map { $0 + size } }
@@ -128,7 +131,7 @@ final class ListReader {
     if reader.lineNumber == 1, let other = OtherCoding(reader[range]) {
       return refused(.coded(other), reader)
     }
-    if range.count > Self.lineBytesMax {
+    if range.count > Self.lineBytesMax, first != UInt8(ascii: "{") {
       // Rows without the names of their columns would be taken for URLs.
       let isHead = reader.lineNumber == 1 && TableRow.Head(reader[bytes]) != nil
       return isHead ? refused(.tooLong, reader) : broken(.tooLong, reader)
@@ -184,7 +187,9 @@ final class ListReader {
     if holdsNUL(row) { return .broken(broken) }
     broken.cause = .notUTF8
     guard String(validating: row, as: UTF8.self) != nil else { return .broken(broken) }
-    broken.bytes = LineForm.object(row, head)
+    let object = LineForm.object(row, head)
+    (broken.cause, broken.bytes) = (.tooLong, object)
+    if object.count > Self.objectBytesMax / 2 { return .broken(broken) }
     do throws(Mistake) {
       var item = try LineForm.item(row, of: head)
       item.line = broken.line
@@ -286,7 +291,7 @@ struct BrokenLine: Equatable, Sendable, CustomStringConvertible {
   private var sentence: String {
     switch cause {
     case .tooLong:
-      "the line is longer than \(HumanText.count(ListReader.lineBytesMax)) bytes, or the row of a table than \(HumanText.count(ListReader.rowBytesMax))"
+      "the line is too long: it has \(HumanText.count(ListReader.lineBytesMax)) bytes at most, the row of a table \(HumanText.count(ListReader.rowBytesMax)), a JSON object \(HumanText.count(ListReader.objectBytesMax))"
     case .notUTF8: "the line is not UTF-8"
     case .hasNUL: "the line contains a NUL byte"
     case .openQuote(let line):

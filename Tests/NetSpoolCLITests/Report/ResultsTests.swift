@@ -138,6 +138,25 @@ import Testing
     #expect(written.count { $0.first == UInt8(ascii: "#") } == 3)
   }
 
+  @Test(arguments: ["\t", "\"\"", "\\", "a"], ["http://h/", "nonsense"])
+  func `a failed row is read again, however long its line has become`(letter: String, url: String) throws {
+    let caption = String(repeating: letter, count: 60_000 / letter.utf8.count)
+    let (before, after, file) = try again(Array("url,caption\n\(url),\"\(caption)\"\n".utf8))
+    #expect(file.count > ListReader.lineBytesMax && before.count == 1 && after.count == 1)
+    #expect(after.map { $0.item?.options } == before.map { $0.item?.options })
+    #expect(after.map { $0.broken?.cause } == before.map { $0.broken?.cause })
+  }
+
+  @Test func `a failed line is read again that a name has made too long`() throws {
+    let url = "http://h/" + String(repeating: "a", count: ListReader.lineBytesMax - 9)
+    let scratch = try TestFolder()
+    let writer = try OutputFile.create(scratch["f"])
+    try writer.write(url: url, output: "name")
+    try writer.flush()
+    let item = try ListReader([.file(scratch["f"])]).rest().first?.item
+    #expect(item == ListItem(url: url, name: "name", line: 1))
+  }
+
   @Test func `a broken row of a CSV file says in the failed file which column is which`() throws {
     let text = "name,url,sha256,header\na,http://h/1,short,X: y\n\"b, c\",nonsense,,\n"
     let (_, pulls, file) = try again(Array(text.utf8))
