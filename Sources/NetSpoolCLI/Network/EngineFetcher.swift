@@ -62,7 +62,8 @@ final class EngineFetcher: Fetcher {
     let temporary = destination == nil ? Ledger.temporaryDirectory(environment) : nil
     gate = options.imagesOnly ? try ImageGate(temporaryIn: temporary) : nil
     sender = Sender(
-      engine, options, gate, book: try options.account.book(environment), secrets: secrets, board: board)
+      engine, options, gate, book: try options.account.book(environment), secrets: secrets,
+      robots: try options.robots ? RobotsGate(engine.configuration) : nil, board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {

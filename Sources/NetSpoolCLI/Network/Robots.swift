@@ -110,10 +110,18 @@ final class RobotsGate: Sendable {
   /// More are forgotten, and asked again.
   private static let originsMax = 10_000
 
-  init(_ engine: NetworkEngine, agent: String) {
-    self.engine = engine
+  /// - Parameter configuration: of the engine that asks for all else. Its limit for files is none for this one, which is read
+  /// up to a length of its own.
+  init(_ configuration: NetworkEngine.Configuration) throws {
+    var configuration = configuration
+    configuration.limits.bodyBytesStreamedMax = .max
+    engine = try NetworkEngine(configuration: configuration)
+    let agent = configuration.headers["User-Agent"] ?? "netspool"
     self.agent = agent.prefix { $0.isLetter || $0 == "_" || $0 == "-" }.lowercased()
   }
+
+  /// Ends what is asked: it cannot be had.
+  func cancel() { engine.cancelAll() }
 
   func ask(_ url: String, _ body: @escaping @Sendable (Verdict) -> Void) {
     let (origin, path) = (URLText.origin(url), URLText.pathAndQuery(url))
@@ -139,10 +147,16 @@ final class RobotsGate: Sendable {
     var request = NetworkRequest(url: "\(origin)/robots.txt")
     request.redirects = .standard
     let operation = engine.operation(request)
+    let text = MemoryDownloadStream(bytesMax: 2 * RobotsRules.bytesMax)
+    operation.addDownloadStream(text)
     operation.onCompletion { [self] response in
-      tell(origin, RobotsRules(response.status < 300 ? [UInt8](response.body) : [], agent: agent))
+      tell(origin, RobotsRules(response.status < 300 ? text.bytes : [], agent: agent))
     }
     operation.onError { [self] error in
+      // A longer one was given up when there was more than is read of it.
+      if text.bytes.count >= RobotsRules.bytesMax {
+        return tell(origin, RobotsRules(text.bytes, agent: agent))
+      }
       // What is not there forbids nothing; a server that has trouble forbids all (RFC 9309 section 2.3.1).
       let isAbsent = error.response.map { (400..<500).contains($0.status) } ?? false
       tell(origin, isAbsent ? RobotsRules([], agent: agent) : nil)

@@ -64,8 +64,9 @@ final class Sender: Sendable {
 
   init(
     _ engine: NetworkEngine, _ options: FetchCommand, _ gate: ImageGate?, book: CredentialBook,
-    secrets: [HeaderField], board: TransferBoard?
+    secrets: [HeaderField], robots: RobotsGate?, board: TransferBoard?
   ) {
+    self.robots = robots
     (self.engine, self.gate, self.book, self.secrets, self.board) = (engine, gate, book, secrets, board)
     redirectsMax = options.connection.redirectsMax
     // What is on its way into a tar has another name in each run.
@@ -74,7 +75,6 @@ final class Sender: Sendable {
     setsTime = options.remoteTime || options.newer
     asksForNewer = options.newer
     naming = options.names
-    robots = options.robots ? RobotsGate(engine, agent: options.request.userAgent ?? "netspool") : nil
     isDetailed = options.results != nil || options.writesTar
     #if Images
     thumbnails = ThumbnailMaker(options.pictures)
@@ -90,6 +90,8 @@ final class Sender: Sendable {
     guard let robots else { return dispatch(parcel) }
     robots.ask(parcel.url) { [self] verdict in
       switch verdict {
+      // It only waited for the file when the job was stopped.
+      case _ where isDraining.load(ordering: .relaxed): parcel.completion(FetchOutcome(.cancelled))
       case .allowed: dispatch(parcel)
       case .refused: settle(parcel, FetchOutcome(robots: "robots.txt", after: parcel.attempts))
       case .unreachable:
@@ -178,6 +180,7 @@ final class Sender: Sendable {
   /// Ends what was not sent yet, attempts that wait for their next turn included.
   func drain() {
     isDraining.store(true, ordering: .relaxed)
+    robots?.cancel()
     engine.cancel { $0.state == .queued || $0.state == .paused }
   }
 

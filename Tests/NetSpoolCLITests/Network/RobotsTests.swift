@@ -1,3 +1,4 @@
+import Glibc
 import NetSpoolTesting
 import Testing
 
@@ -64,6 +65,36 @@ import Testing
         && asked.first?.header("X-Open") == "1")
     #expect(
       bench.origin.requests.allSatisfy { $0.path == "/robots.txt" || $0.header("Authorization") != nil })
+  }
+
+  @Test(arguments: ["-A MyBot/2", "-H User-Agent:MyBot/2"])
+  func `the group is that of the User-Agent which is sent, however it is given`(words: String) throws {
+    let bench = try ToolBench()
+    bench.serve(1..<3)
+    bench.origin.on("/robots.txt", .text("User-agent: *\nDisallow: /2\n\nUser-agent: mybot\nDisallow: /1\n"))
+    try bench.fetch("--robots --no-cache -o out {u}/1 {u}/2 \(words)").expect(status: 1)
+    #expect(bench.origin.hits("/1") == 0 && bench.wrong([2]).isEmpty)
+  }
+
+  @Test(arguments: ["", "--max-filesize 100k"])
+  func `of a file that is too long the beginning holds`(words: String) throws {
+    let bench = try ToolBench()
+    bench.serve(1..<3)
+    let rest = String(repeating: "# nothing\n", count: 200_000)
+    bench.origin.on("/robots.txt", .text("User-agent: *\nDisallow: /1\n\(rest)Disallow: /2\n"))
+    try bench.fetch("--robots --no-cache -o out {u}/1 {u}/2 \(words)").expect(status: 1)
+    #expect(bench.origin.hits("/1") == 0 && bench.wrong([2]).isEmpty)
+  }
+
+  @Test func `a job that waits for the file alone ends at the first signal, and no line has failed`() throws {
+    let bench = try ToolBench()
+    bench.serve(1..<3)
+    bench.origin.hold("/robots.txt")
+    let tool = try bench.start("fetch --robots --no-cache --results r {u}/1 {u}/2")
+    #expect(bench.origin.blockForWaiting("/robots.txt", 1))
+    tool.signal(SIGINT)
+    #expect(tool.wait() == .status(130), "\(tool.errors.text)")
+    #expect(try bench.results("r").isEmpty && bench.origin.hits("/1") + bench.origin.hits("/2") == 0)
   }
 
   @Test(arguments: [(404, 0, 1), (503, 2, 0)])
