@@ -21,12 +21,22 @@ final class Sender: Sendable {
     var partBytes: Int64 = 0
     /// With `--retry-max-time`.
     var clock: AttemptClock?
+    /// True until a redirect leads to another origin. Secrets stay behind, as where the library follows, and are not given to
+    /// the first origin either when a redirect comes back to it.
+    var isAtHome = true
 
     fileprivate var url: String { location ?? sources.url }
 
-    /// No redirect has led to another origin.
-    fileprivate var isAtHome: Bool {
-      location.map { URLText.origin($0) == URLText.origin(sources.url) } ?? true
+    /// Goes where a redirect leads.
+    fileprivate mutating func follow(to url: String) {
+      isAtHome = isAtHome && URLText.origin(url) == URLText.origin(self.url)
+      (location, hops) = (url, hops + 1)
+    }
+
+    /// Goes to the next of the line's URLs. False when there is none.
+    fileprivate mutating func advance(mayPass: Bool) -> Bool {
+      (location, hops, partBytes, isAtHome) = (nil, 0, 0, true)
+      return sources.advance(mayPass: mayPass)
     }
 
     fileprivate var title: String {
@@ -213,7 +223,7 @@ final class Sender: Sendable {
       let url = response.redirectURL
     else { return false }
     var (next, refusal) = (parcel, nil as (code: NetworkError.Code, reason: String?)?)
-    (next.location, next.hops) = (url, parcel.hops + 1)
+    next.follow(to: url)
     if next.hops > redirectsMax { refusal = (.tooManyRedirects, nil) }
     if URLText.origin(parcel.url).hasPrefix("https:"), !URLText.origin(url).hasPrefix("https:") {
       refusal = (.redirectRefused, "downgrade")
@@ -289,9 +299,9 @@ final class Sender: Sendable {
   private func goesOn(_ parcel: Parcel, _ outcome: FetchOutcome) -> Bool {
     guard case .failed(let permanence) = outcome.ending, mayGoOn(parcel) else { return false }
     var next = parcel
-    (next.attempts, next.location, next.hops, next.partBytes) = (outcome.attempts, nil, 0, 0)
+    next.attempts = outcome.attempts
     if case .local = permanence { return false }
-    guard next.sources.advance(mayPass: permanence == .forNow && attemptsMax > 1) else { return false }
+    guard next.advance(mayPass: permanence == .forNow && attemptsMax > 1) else { return false }
     send(next)
     return true
   }

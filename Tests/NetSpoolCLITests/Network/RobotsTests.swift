@@ -67,6 +67,20 @@ import Testing
       bench.origin.requests.allSatisfy { $0.path == "/robots.txt" || $0.header("Authorization") != nil })
   }
 
+  @Test(arguments: [["-H", "Authorization: Bearer t"], ["-u", "me:secret"]])
+  func `an origin that a redirect comes back to gets no secrets`(words: [String]) throws {
+    let (bench, other) = (try ToolBench(), try ScriptedOrigin())
+    bench.origin.on("/away", .redirect(to: other.url("/back")))
+    other.on("/back", .redirect(to: bench.origin.url("/home")))
+    bench.origin.on("/near", .redirect(to: "/home"))
+    bench.origin.on("/home", .text("home"))
+    let line = bench.words("fetch --robots --no-cache -q --jobs 1 {u}/near {u}/away")
+    try Tool.run(line + words, in: bench[""]).expect(status: 0)
+    let asked = bench.origin.requests(for: "/home").map { $0.header("Authorization") != nil }
+    #expect(asked.sorted { $0 && !$1 } == [true, false])
+    #expect(other.requests.allSatisfy { $0.header("Authorization") == nil })
+  }
+
   @Test(arguments: ["-A MyBot/2", "-H User-Agent:MyBot/2"])
   func `the group is that of the User-Agent which is sent, however it is given`(words: String) throws {
     let bench = try ToolBench()
