@@ -32,6 +32,7 @@ struct PropertyListTests {
     Sample("a list in itself", BinaryListMaker.list([BinaryListMaker.array(of: [0])])),
     Sample("201 levels", BinaryListMaker.shared(levels: 201, times: 1)),
     Sample("1000 levels", BinaryListMaker.shared(levels: 1_000, times: 1)),
+    Sample("201 levels, the lower half met near the top first", BinaryListMaker.joined(levels: 201)),
     Sample("a reference to nothing", BinaryListMaker.list([BinaryListMaker.array(of: [7])])),
     Sample("more references than bytes", BinaryListMaker.list([[0xAF, 0x12, 0x7F, 0xFF, 0xFF, 0xFF]])),
     Sample("a count of 2^64 - 1", BinaryListMaker.list([[0xAF, 0x13] + Array(repeating: 0xFF, count: 8)])),
@@ -65,6 +66,12 @@ struct PropertyListTests {
       let read = try response.decoded(as: Nest.self, decoder: PropertyListDecoder()).levels
       #expect(levels >= 199)
       #expect(read == levels)
+    }
+  }
+
+  @Test func `A list that is held twice is read where neither place makes it too deep`() async throws {
+    try await withResponse(BinaryListMaker.joined(levels: 200)) {
+      #expect(($0.propertyList as? [Any])?.count == 2)
     }
   }
 

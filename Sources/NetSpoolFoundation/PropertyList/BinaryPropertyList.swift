@@ -35,28 +35,38 @@ struct BinaryPropertyList {
     (self.objects, self.top, self.table) = (objects, top, table)
   }
 
-  /// Unfolded, it has no more objects than bytes, which is true of any list whose containers are not shared.
+  /// Unfolded, it has no more objects than bytes, which is true of any list whose containers are not shared, and
+  /// no path through it is too deep.
   var staysInBounds: Bool {
-    var sizes = [Int](repeating: 0, count: objects)
-    return size(of: top, depth: 0, &sizes) != nil
+    var known = Array(repeating: Extent(), count: objects)
+    return extent(of: top, depth: 0, &known) != nil
   }
 
-  /// The number of objects that this one unfolds to, itself included; nil when too many or too deep, which a
-  /// cycle is.
-  private func size(of object: Int, depth: Int, _ sizes: inout [Int]) -> Int? {
+  /// The objects that one unfolds to, itself included, and the levels that they take.
+  private struct Extent {
+    /// Zero while it is not known.
+    var size = 0
+    var height: UInt8 = 0
+  }
+
+  /// Nil when too many or too deep, which a cycle is. An object that is held in several places is looked into once,
+  /// and its height counts in each of them.
+  private func extent(of object: Int, depth: Int, _ known: inout [Extent]) -> Extent? {
     guard object < objects, depth < Self.depthMax else { return nil }
-    if sizes[object] > 0 { return sizes[object] }
+    let found = known[object]
+    if found.size > 0 { return depth + Int(found.height) <= Self.depthMax ? found : nil }
     guard let held = held(by: object) else { return nil }
-    var size = 1
+    var whole = Extent(size: 1, height: 1)
     for index in 0..<held.count {
       guard let child = Self.number(bytes, held.start + index * referenceBytes, referenceBytes),
-        let more = self.size(of: child, depth: depth + 1, &sizes)
+        let inner = extent(of: child, depth: depth + 1, &known)
       else { return nil }
-      size += more
-      if size > bytes.count { return nil }
+      whole.size += inner.size
+      whole.height = max(whole.height, inner.height + 1)
+      if whole.size > bytes.count { return nil }
     }
-    sizes[object] = size
-    return size
+    known[object] = whole
+    return whole
   }
 
   /// The place where an object's references begin, and their number.

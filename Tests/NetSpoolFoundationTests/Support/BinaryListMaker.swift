@@ -26,5 +26,14 @@ enum BinaryListMaker {
     list((1...levels).map { array(of: $0 < levels ? Array(repeating: $0, count: times) : []) })
   }
 
+  /// A chain of so many arrays, whose first one holds the one in the middle before the second: that is met
+  /// near the top first, and then where it is deep.
+  static func joined(levels: Int) -> [UInt8] {
+    list(
+      (1...levels).map { level in
+        array(of: (level == 1 ? [levels / 2] : []) + (level < levels ? [level] : []))
+      })
+  }
+
   private static func twoBytes(_ number: Int) -> [UInt8] { [UInt8(number >> 8), UInt8(number & 0xFF)] }
 }
