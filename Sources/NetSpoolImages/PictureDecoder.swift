@@ -44,6 +44,9 @@ package protocol PictureDecoder: Sendable {
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture
 
+  /// This thread makes pictures from now on: what is loaded for that is loaded now.
+  func threadBegins()
+
   /// This thread makes no more.
   func threadEnds()
 }
@@ -110,6 +113,8 @@ package struct LibraryDecoder: PictureDecoder {
       bytes: order.format == CInt(CNETSPOOL_VIPS_WEBP) ? WebPMetadata.removed(from: file) : file,
       width: Int(made.width), height: Int(made.height))
   }
+
+  package func threadBegins() { _ = Self.isReady }
 
   package func threadEnds() { vips_thread_shutdown() }
 }

@@ -71,7 +71,7 @@ package final class PicturePool: Sendable {
       state.threads += 1
       return true
     }
-    if isNew { SystemThread.run("netspool-image", work) }
+    if isNew { startThread() }
   }
 
   /// Puts one that still waits behind the others of that priority.
@@ -82,12 +82,19 @@ package final class PicturePool: Sendable {
     }
   }
 
-  private func work() {
-    while let job = next() {
-      job.run()
-      if giveBack(job) { SystemThread.run("netspool-image", work) }
+  private func startThread() {
+    SystemThread.run("netspool-image", loading: { [decoder] in decoder.threadBegins() }, work)
+  }
+
+  /// Makes one picture; false when there was none to make.
+  private func work() -> Bool {
+    guard let job = next() else {
+      decoder.threadEnds()
+      return false
     }
-    decoder.threadEnds()
+    job.run()
+    if giveBack(job) { startThread() }
+    return true
   }
 
   /// True when there may be room now for more than this thread.

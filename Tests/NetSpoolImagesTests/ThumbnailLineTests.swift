@@ -164,6 +164,8 @@ private final class GatedDecoder: PictureDecoder {
     throw .cancelled
   }
 
+  func threadBegins() {}
+
   func threadEnds() {}
 }
 #endif

@@ -325,6 +325,8 @@ struct RefusingDecoder: PictureDecoder {
     isUnwanted: @escaping @Sendable () -> Bool
   ) throws(PictureRejection) -> Picture { throw rejection }
 
+  func threadBegins() {}
+
   func threadEnds() {}
 }
 #endif

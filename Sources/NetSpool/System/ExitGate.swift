@@ -40,21 +40,24 @@ enum ExitGate {
     return wait()
   }
 
-  /// Called when the first thread starts, and again once libcurl has made its TLS library ready: exit handlers run in
-  /// the opposite order of their registration, and ours must come before that library's.
+  /// Called when the first thread starts, and again once libcurl has made its TLS library ready and once
+  /// libvips has loaded its modules: exit handlers run in the opposite order of their registration, and ours
+  /// must come before those of the libraries.
   static func arm(_ moment: Moment) {
     // Now, and not when the process ends: by then it may be another.
     _ = generation
     switch moment {
     case .threads: _ = isArmedForThreads
     case .libraries: _ = isArmedForLibraries
+    case .pictures: _ = isArmedForPictures
     }
   }
 
-  enum Moment { case threads, libraries }
+  enum Moment { case threads, libraries, pictures }
 
   private static let isArmedForThreads: Bool = atexit { ExitGate.close() } == 0
   private static let isArmedForLibraries: Bool = atexit { ExitGate.close() } == 0
+  private static let isArmedForPictures: Bool = atexit { ExitGate.close() } == 0
   private static let generation = ForkGuard.begin()
 
   /// What is still done while our threads may go on, until a moment at most.

@@ -32,8 +32,21 @@ package struct SystemThread: Sendable {
   static func close(_ body: @escaping @Sendable () -> Void) { run("netspool-closing", body) }
 
   /// On a thread of its own, and here where there can be none: better late than never.
-  package static func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
+  static func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
     do { try start(name: name, body).detach() } catch { body() }
+  }
+
+  /// The same for work on libraries that are loaded first, step by step until one is the last and says false.
+  /// Once the process exits no step begins, and those under way are waited for before these libraries are
+  /// taken apart.
+  package static func run(
+    _ name: String, loading: @escaping @Sendable () -> Void, _ step: @escaping @Sendable () -> Bool
+  ) {
+    run(name) {
+      loading()
+      ExitGate.arm(.pictures)
+      repeat { ExitGate.waiting {} } while step()
+    }
   }
 
   /// Waits for its end; once. Traps on the thread itself, which would wait for ever.

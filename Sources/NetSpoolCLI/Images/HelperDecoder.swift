@@ -46,6 +46,8 @@ final class HelperDecoder: PictureDecoder {
     return try helper.make(body, transform, limits, isUnwanted: isUnwanted)
   }
 
+  func threadBegins() {}
+
   func threadEnds() {}
 
   /// Ends the processes. None may be asked any more.
