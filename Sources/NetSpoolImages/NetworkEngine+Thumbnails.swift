@@ -34,8 +34,11 @@ extension NetworkEngine {
         let thumbnail = ThumbnailOperation(operation, of: self, transform, limits, on: .shared) {
           continuation.resume(returning: $0)
         }
+        if Task.isCancelled { return thumbnail.cancel() }
+        thumbnail.start()
         started.withLock { $0 = thumbnail }
-        if Task.isCancelled { thumbnail.cancel() } else { thumbnail.start() }
+        // A cancel that came before found nothing to end.
+        if Task.isCancelled { thumbnail.cancel() }
       }
     } onCancel: {
       started.withLock { $0 }?.cancel()

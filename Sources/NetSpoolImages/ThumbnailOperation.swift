@@ -51,17 +51,18 @@ public final class ThumbnailOperation: Sendable {
   private var isUnwanted: Bool { state.withLock { $0.ending == nil } }
 
   /// The first one counts.
-  /// - Parameter held: the answer that the request was not sent for.
+  /// - Parameter held: the answer that the request was not sent for; its queue waits for the handlers.
   private func end(_ result: Result<NetworkThumbnail, NetworkError>, held: NetworkResponse? = nil) {
     let (body, isBusy) = state.withLock { state in
       defer { state = State() }
-      return (state.ending, state.job != nil)
+      if held != nil, state.ending != nil { engine.willFollow() }
+      return (state.ending, state.job != nil || held != nil)
     }
     guard let body else { return }
     engine.deliver { [self] in
       if let held { engine.didAnswer(fetch, with: held) }
       body(result)
-      engine.leave(self, hasFollowed: isBusy || held != nil)
+      engine.leave(self, hasFollowed: isBusy)
     }
   }
 }
@@ -86,7 +87,6 @@ extension ThumbnailOperation {
     if sha256 == nil, let held = engine.derived(transform.name, of: fetch),
       let thumbnail = NetworkThumbnail(held: held)
     {
-      engine.willFollow()
       return end(.success(thumbnail), held: held)
     }
     fetch.demandImage()

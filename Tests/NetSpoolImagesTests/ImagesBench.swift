@@ -12,6 +12,8 @@ struct ImagesBench {
   let folder = try? TestFolder()
   /// What the cache takes for the time: milliseconds since 1970.
   let clock = Variable<Int64>(1_700_000_000_000)
+  /// Called whenever the cache asks for it.
+  let onTime = Variable<(@Sendable () -> Void)?>(nil)
 
   /// Runs a test, with a cache or without, and ends the engine's queue afterwards.
   static func run(
@@ -39,7 +41,10 @@ struct ImagesBench {
   private func useCache() throws {
     guard let folder else { throw PartFailure("no folder") }
     let configuration = CacheConfiguration(directory: folder["cache"])
-    try engine.useCache(configuration) { [clock] in clock.value }
+    try engine.useCache(configuration) { [clock, onTime] in
+      onTime.value?()
+      return clock.value
+    }
   }
 
   /// Serves a picture that is fresh for a minute.

@@ -63,6 +63,30 @@ struct ThumbnailTests {
     }
   }
 
+  @Test func `a thumbnail that is cancelled while it is looked up leaves its queue idle`() async throws {
+    try await ImagesBench.run(caches: true) { bench in
+      bench.serve("/a", picture)
+      _ = try await bench.engine.thumbnail(of: bench.url("/a"))
+      let (endings, ended, isLookedUp) = (Journal<NetworkError.Code?>(), Latch(), Flag())
+      let work = ThumbnailOperation(
+        bench.engine.operation(url: bench.url("/a")), of: bench.engine, ThumbnailTransform(), .init(),
+        on: .shared
+      ) { result in
+        if case .failure(let error) = result { endings.add(error.code) } else { endings.add(nil) }
+        ended.open()
+      }
+      bench.onTime.value = {
+        isLookedUp.set()
+        work.cancel()
+      }
+      work.start()
+      bench.onTime.value = nil
+      await ended.opened()
+      #expect(await bench.engine.configuration.queue.drain(deadline: .seconds(60)))
+      #expect(isLookedUp.isSet && endings.entries == [.cancelled] && bench.origin.requestCount == 1)
+    }
+  }
+
   @Test func `a drain waits for the handler of a kept one`() async throws {
     let own = DispatchQueue(label: "own")
     try await ImagesBench.run(caches: true) {
