@@ -77,9 +77,6 @@ extension NetworkEngine {
 
 /// A prefetch under way: a window of operations over a sequence.
 final class Prefetch: Sendable {
-  /// Operations under way and waiting; enough to keep every slot busy.
-  private static let window = 512
-
   enum Readiness {
     /// There is room for another, or no other is wanted.
     case forMore
@@ -88,6 +85,8 @@ final class Prefetch: Sendable {
   }
 
   private struct State {
+    /// Operations under way and waiting.
+    let window: Int
     var pending: [UInt64: NetworkOperation] = [:]
     var summary = PrefetchSummary()
     /// It was cancelled, or its engine closed.
@@ -100,7 +99,7 @@ final class Prefetch: Sendable {
     /// - Parameter isFirst: one that has waited gets room for many.
     func isReady(_ readiness: Readiness, isFirst: Bool) -> Bool {
       switch readiness {
-      case .forMore: isStopped || pending.count < (isFirst ? Prefetch.window : Prefetch.window / 2)
+      case .forMore: isStopped || pending.count < (isFirst ? window : (window + 1) / 2)
       case .toEnd: pending.isEmpty
       }
     }
@@ -119,10 +118,13 @@ final class Prefetch: Sendable {
 
   private let engine: NetworkEngine
   private let each: @Sendable (PrefetchResult) -> Void
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
+  /// Its window keeps every slot busy, and leaves others as much room in the queue: a refusal would take no
+  /// time, and run through the sequence.
   init(engine: NetworkEngine, each: @escaping @Sendable (PrefetchResult) -> Void) {
     (self.engine, self.each) = (engine, each)
+    state = Mutex(State(window: min(512, max(1, engine.configuration.limits.operationsQueuedMax / 2))))
   }
 
   var summary: PrefetchSummary { state.withLock { $0.summary } }

@@ -43,6 +43,18 @@ struct PrefetchTests {
     }
   }
 
+  @Test(arguments: [1, 100])
+  func `a queue that takes few refuses none of its URLs`(_ most: Int) async throws {
+    try await withEngine {
+      $0.limits.operationsQueuedMax = most
+    } _: { engine, origin in
+      origin.on(prefix: "/", .text("1234"))
+      let base = origin.url("/")
+      let summary = await engine.prefetch((0..<1_000).lazy.map { base + "\($0)" })
+      #expect(summary.succeeded == 1_000 && summary.failed == 0)
+    }
+  }
+
   @Test func `an endless one ends when it is cancelled, even by its own sequence`() async throws {
     try await withEngine { engine, origin in
       origin.on(prefix: "/", .text("1234"))
