@@ -12,6 +12,7 @@ import Testing
   static let cuts: [(point: FaultPoint, seen: String)] = [
     (.requestRead, ""), (.head(0), ""), (.head(10), String(head.prefix(10))), (.head(100_000), head),
     (.body(0), head), (.body(2), head + "he"), (.body(5), head + "hello"), (.body(100), head + "hello"),
+    (.head(-1), ""), (.head(.max), head), (.body(-1), head), (.body(.max), head + "hello"),
   ]
 
   @Test(arguments: cuts) func `closes at the point`(point: FaultPoint, seen: String) throws {

@@ -129,6 +129,16 @@ import Testing
     #expect(client.read(count) == BodyPattern.bytes(count, from: from))
   }
 
+  @Test func `a limit may be as large as a number`() throws {
+    var limits = OriginLimits()
+    limits.headBytesMax = .max
+    limits.headerFieldsMax = .max
+    let origin = try ScriptedOrigin(limits: limits)
+    origin.fallback(.text("hi"))
+    let fields = (0..<2_000).map { "X-\($0): 1\r\n" }.joined()
+    #expect(try connected(origin).answer(to: "/", fields: fields).body == "hi")
+  }
+
   @Test func `serves two hundred connections at once`() throws {
     origin.fallback { .text("\($0.connection)") }
     let clients = try (0..<200).map { _ in try connected(origin) }

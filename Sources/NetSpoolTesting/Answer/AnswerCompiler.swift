@@ -36,8 +36,8 @@ struct AnswerCompiler {
       switch fault.point {
       case .accept, .requestBody: continue
       case .requestRead: found.append((0, fault.action))
-      case .head(let bytes): found.append((min(bytes, headCount), fault.action))
-      case .body(let bytes): found.append((headCount + bytes, fault.action))
+      case .head(let bytes): found.append((min(max(bytes, 0), headCount), fault.action))
+      case .body(let bytes): found.append((headCount + min(max(bytes, 0), Int.max - headCount), fault.action))
       }
     }
     return found.reversed().sorted { $0.offset > $1.offset }

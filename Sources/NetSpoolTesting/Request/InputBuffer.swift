@@ -37,7 +37,7 @@ struct InputBuffer {
       lineStart = lineFeed + 1
       lineCount += 1
       if isBlank { return try takeHead(end: lineStart, limits: limits) }
-      guard lineCount <= limits.headerFieldsMax + 1 else {
+      guard lineCount - 1 <= limits.headerFieldsMax else {
         throw RequestFault("more than \(limits.headerFieldsMax) header fields", status: 431)
       }
     }
