@@ -61,6 +61,15 @@ import Testing
     #expect(time >= .milliseconds(180))
   }
 
+  @Test func `a client that goes is let go, however late its answer is`() async throws {
+    origin.on("/f", .text("hello").delay(.seconds(3_600)))
+    var client: RawClient? = try connected(origin)
+    client?.ask("/f")
+    #expect(await origin.waitForRequests(1))
+    client = nil
+    #expect(await origin.waitForOpenConnections(0))
+  }
+
   @Test func `sends garbage as it is`() throws {
     let garbage: [UInt8] = [0, 255, 13, 10, 7]
     origin.on("/f", .raw(garbage))

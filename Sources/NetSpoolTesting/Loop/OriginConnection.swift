@@ -202,7 +202,7 @@ final class OriginConnection {
     switch progress {
     case .finished: return didFinish(now)
     case .blocked, .yielded: waitsToWrite = true
-    case .until(let due): wakeAt = due
+    case .until(let due): if sawEnd { abandon() } else { wakeAt = due }
     case .stalled:
       isStalled = true
       if sawEnd { abandon() }
