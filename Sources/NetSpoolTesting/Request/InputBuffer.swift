@@ -21,6 +21,10 @@ struct InputBuffer {
     if isEmpty {
       storage.removeAll(keepingCapacity: true)
       start = 0
+    } else if start > 65_536, start > storage.count / 2 {
+      // One that is never empty would keep all that ever passed through it.
+      storage.removeFirst(start)
+      start = 0
     }
     (scanned, lineStart, lineCount) = (start, start, 0)
   }
