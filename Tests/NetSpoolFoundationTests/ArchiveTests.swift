@@ -22,7 +22,7 @@ struct ArchiveTests {
       configuration.onEnd = archive.record
       let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
       var answers: [String] = []
-      for path in ["user?a=b", "user?a=b", "picture", "missing?token=secret"] {
+      for path in ["user?a=b", "user?a=b", "picture", "missing?token=secret&a=b"] {
         do {
           let response = try await engine.get(path, headers: ["Referer": "https://h/?api_key=secret"])
           answers.append(
@@ -40,7 +40,7 @@ struct ArchiveTests {
     #expect(archive.count == 4 && !text.contains("secret"))
     let again = try ScriptedOrigin()
     #expect(again.replay(har: text) == 4)
-    #expect(try await Array(ask(again).prefix(3)) == Array(first.prefix(3)))
+    #expect(try await ask(again) == first)
     #expect(again.replay(har: "{}") == nil)
   }
 }

@@ -3,8 +3,9 @@ internal import Synchronization
 extension ScriptedOrigin {
   /// Answers as a recording says: an HTTP archive (HAR 1.2), as browsers and `HTTPArchive` of NetSpoolFoundation write it.
   ///
-  /// Requests are told apart by method, path and query; the hosts of the recording are of no account. Several answers
-  /// to one request are given in their order, the last one from then on; what was not recorded gets 404.
+  /// Requests are told apart by method, path and query; the hosts of the recording are of no account, and a
+  /// value that `HTTPArchive` has masked stands for any. Several answers to one request are given in their
+  /// order, the last one from then on; what was not recorded gets 404.
   ///
   /// - Returns: how many answers it has; nil when the text is no archive, and then nothing has changed.
   @discardableResult
@@ -22,12 +23,24 @@ extension ScriptedOrigin {
     fallback { request in
       let name = "\(request.method) \(request.target)"
       return left.withLock { left in
-        guard let answers = left[name] else { return .status(404) }
-        if answers.count > 1 { left[name]?.removeFirst() }
+        let recorded = left[name] == nil ? left.keys.filter { Self.fits(name, $0) }.min() : name
+        guard let recorded, let answers = left[recorded] else { return .status(404) }
+        if answers.count > 1 { left[recorded]?.removeFirst() }
         return answers[0]
       }
     }
     return answers.values.reduce(0) { $0 + $1.count }
+  }
+
+  /// Compares pair by pair, the first with method and path before it.
+  private static func fits(_ name: String, _ recorded: String) -> Bool {
+    let mask = "•••"
+    let pairs = name.split(separator: "&", omittingEmptySubsequences: false)
+    let known = recorded.split(separator: "&", omittingEmptySubsequences: false)
+    return pairs.count == known.count
+      && zip(pairs, known).allSatisfy { pair, other in
+        pair == other || other.hasSuffix("=" + mask) && pair.hasPrefix(other.dropLast(mask.count))
+      }
   }
 
   private static func target(of url: String) -> Substring {
