@@ -1,5 +1,6 @@
-import NetSpoolTesting
 import Testing
+
+@testable import NetSpoolTesting
 
 @Suite struct ManualClockTests {
   private let clock = ManualClock()
@@ -15,6 +16,17 @@ import Testing
     #expect(other.answer(to: "/now").body == "now" && origin.waitingCount(ManualClock.gate) == 1)
     clock.advance(by: .seconds(1))
     #expect(client.readAnswer().body == "hello")
+  }
+
+  @Test func `descriptors of origins that are gone go with them`() throws {
+    weak var waker: Waker?
+    do {
+      let listed = try Waker()
+      clock.add(listed)
+      waker = listed
+    }
+    #expect(waker == nil)
+    clock.advance(by: .seconds(1))
   }
 
   @Test func `all that was to be sent by then comes at once, and a gate in it holds`() async throws {

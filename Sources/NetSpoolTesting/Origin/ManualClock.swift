@@ -17,7 +17,12 @@ public final class ManualClock: Sendable {
 
   private struct State {
     var now = ContinuousClock.now
-    var wakers: [Waker] = []
+    var wakers: [Listed] = []
+  }
+
+  /// A clock may be that of a whole suite, and outlives its origins.
+  private struct Listed {
+    weak var waker: Waker?
   }
 
   private let state = Mutex(State())
@@ -27,13 +32,18 @@ public final class ManualClock: Sendable {
 
   var now: ContinuousClock.Instant { state.withLock(\.now) }
 
-  func add(_ waker: Waker) { state.withLock { $0.wakers.append(waker) } }
+  func add(_ waker: Waker) {
+    state.withLock { state in
+      state.wakers.removeAll { $0.waker == nil }
+      state.wakers.append(Listed(waker: waker))
+    }
+  }
 
   /// Moves it on. What was to be sent by then is sent at once, in its order.
   public func advance(by time: Duration) {
     let wakers = state.withLock { state in
       state.now += max(time, .zero)
-      return state.wakers
+      return state.wakers.compactMap { $0.waker }
     }
     for waker in wakers { waker.wake() }
   }
