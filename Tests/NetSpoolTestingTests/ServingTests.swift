@@ -93,6 +93,13 @@ import Testing
     #expect(client.end == .closed)
   }
 
+  @Test func `an answer that says it is the last one is`() throws {
+    origin.on("/a", .text("hi").header("Connection", "Close"))
+    let client = try connected(origin, asking: "/a")
+    #expect(String(decoding: client.readToEnd(), as: UTF8.self).hasSuffix("Connection: Close\r\n\r\nhi"))
+    #expect(client.end == .closed)
+  }
+
   @Test func `frames bodies in chunks`() throws {
     origin.on("/list", .chunks([Array("hello".utf8), [], Array(" world, again".utf8)]))
     origin.on("/sized", Answer(body: .text("abcdefg")).framed(.chunked(size: 3)))

@@ -63,8 +63,12 @@ struct AnswerCompiler {
   }
 
   private var closes: Bool {
-    answer.closesConnection || answer.script == nil && answer.framing == .untilClose || !clientKeepsAlive
+    answer.closesConnection || answer.script == nil && (answer.framing == .untilClose || saysClose)
+      || !clientKeepsAlive
   }
+
+  /// RFC 9112 section 9.6: with such a field it is the last answer of its connection.
+  private var saysClose: Bool { answer.headers.all("Connection").contains { $0.lowercased() == "close" } }
 
   private func head() -> [UInt8] {
     var head: [UInt8] = []
