@@ -13,12 +13,18 @@ struct AnswerJSONTests {
   @Test(arguments: [
     "", "{", "[1,]", "{\"a\"}", "nul", "01x", "\"a", "\"\\u12\"", "[1] 2", "\"\u{1}\"",
     String(repeating: "[", count: 300),
+    "01", "-01", "+5", "1.", ".5", "-.5", "1.e5", "--1", "-", "0x1", "nan",
   ])
   func `what is none is refused`(text: String) { #expect(AnswerJSON(reading: text) == nil) }
 
   @Test func `escapes are read`() {
     #expect(AnswerJSON(reading: #" "\u00e4\ud83d\ude00\/\b" "#)?.string == "ä😀/\u{8}")
     #expect(AnswerJSON(reading: "[ 1 , -2.5e1 ]") == [1, -25.0])
+  }
+
+  @Test func `numbers of every form are read`() {
+    let read = AnswerJSON(reading: "[0, -7, 10, 0.25, -0.5, 1e2, 1E+2, 25e-1]")
+    #expect(read == [0, -7, 10, 0.25, -0.5, 100.0, 100.0, 2.5])
   }
 
   @Test func `answers carry their type`() {

@@ -50,12 +50,21 @@ extension AnswerJSON {
     case "false": return .bool(false)
     case "null": return .null
     default:
-      if let value = Int(word), word.utf8.first != UInt8(ascii: "+") { return .int(value) }
-      // `Double` reads words such as `nan` as well.
-      guard word.utf8.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }), let value = Double(word) else {
-        throw JSONScanner.Malformed()
-      }
+      guard isNumber(word), let value = Double(word) else { throw JSONScanner.Malformed() }
+      if let whole = Int(word) { return .int(whole) }
       return .number(value)
     }
   }
+
+  /// Not all that `Double` reads is a number here (section 6): no words, no plus and no zeros before it, and
+  /// digits on both sides of its point.
+  private static func isNumber(_ word: String) -> Bool {
+    let digits = word.utf8.drop { $0 == UInt8(ascii: "-") }
+    let sides = digits.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    let startsAsOne = digits.first != UInt8(ascii: "0") || !isDigit(digits.dropFirst().first)
+    return startsAsOne && sides.allSatisfy { isDigit($0.first) }
+      && digits.allSatisfy { isDigit($0) || "+-.eE".utf8.contains($0) }
+  }
+
+  private static func isDigit(_ byte: UInt8?) -> Bool { byte.map { $0 &- 0x30 < 10 } ?? false }
 }
