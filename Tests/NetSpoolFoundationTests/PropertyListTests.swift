@@ -38,6 +38,9 @@ struct PropertyListTests {
     Sample("a count of 2^64 - 1", BinaryListMaker.list([[0xAF, 0x13] + Array(repeating: 0xFF, count: 8)])),
     Sample("a count that is no number", BinaryListMaker.list([[0xAF, 0x51, 0x61]])),
     Sample("no objects", BinaryListMaker.list([])),
+    Sample(
+      "257 objects, and references of a byte",
+      BinaryListMaker.list(Array(repeating: [0x09], count: 257), referenceBytes: 1)),
     Sample("deep XML", "<plist>" + String(repeating: "<array>", count: 100_000)),
     Sample("deep XML that ends", nested(100_000)), Sample("201 levels of XML", nested(200)),
     Sample("XML with entities", "<!DOCTYPE plist [<!ENTITY a 'b'>]><plist><string>&a;</string></plist>"),

@@ -20,7 +20,8 @@ struct BinaryPropertyList {
   private let top: Int
   private let table: Int
 
-  /// Nil when the trailer points outside.
+  /// Nil when the trailer points outside, or numbers more objects than references can name: each of them
+  /// takes memory here.
   init?(_ bytes: [UInt8]) {
     let trailer = bytes.count - Self.trailerBytes
     guard trailer > 8 else { return nil }
@@ -30,13 +31,13 @@ struct BinaryPropertyList {
     guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes),
       let objects = Self.number(bytes, trailer + 8, 8), let top = Self.number(bytes, trailer + 16, 8),
       let table = Self.number(bytes, trailer + 24, 8), top < objects, table < trailer,
-      objects <= (trailer - table) / offsetBytes
+      objects <= (trailer - table) / offsetBytes, (objects - 1) >> (8 * referenceBytes) == 0
     else { return nil }
     (self.objects, self.top, self.table) = (objects, top, table)
   }
 
-  /// Unfolded, it has no more objects than bytes, which is true of any list whose containers are not shared, and
-  /// no path through it is too deep.
+  /// Unfolded, it has no more objects than bytes, which is true of any list whose containers are not shared,
+  /// and no path through it is too deep.
   var staysInBounds: Bool {
     var known = Array(repeating: Extent(), count: objects)
     return extent(of: top, depth: 0, &known) != nil
@@ -49,8 +50,8 @@ struct BinaryPropertyList {
     var height: UInt8 = 0
   }
 
-  /// Nil when too many or too deep, which a cycle is. An object that is held in several places is looked into once,
-  /// and its height counts in each of them.
+  /// Nil when too many or too deep, which a cycle is. An object that is held in several places is looked into
+  /// once, and its height counts in each of them.
   private func extent(of object: Int, depth: Int, _ known: inout [Extent]) -> Extent? {
     guard object < objects, depth < Self.depthMax else { return nil }
     let found = known[object]

@@ -3,7 +3,8 @@ import Foundation
 /// Binary property lists that no encoder would write.
 enum BinaryListMaker {
   /// The objects as bytes, the first on top, with references and offsets of two bytes.
-  static func list(_ objects: [[UInt8]]) -> [UInt8] {
+  /// - Parameter referenceBytes: what the list says instead.
+  static func list(_ objects: [[UInt8]], referenceBytes: UInt8 = 2) -> [UInt8] {
     var bytes = Array("bplist00".utf8)
     var offsets: [Int] = []
     for object in objects {
@@ -12,7 +13,7 @@ enum BinaryListMaker {
     }
     let table = bytes.count
     for offset in offsets { bytes += twoBytes(offset) }
-    bytes += [0, 0, 0, 0, 0, 0, 2, 2]
+    bytes += [0, 0, 0, 0, 0, 0, 2, referenceBytes]
     for number in [objects.count, 0, table] { bytes += [0, 0, 0, 0, 0, 0] + twoBytes(number) }
     return bytes
   }
