@@ -63,8 +63,8 @@ public struct ThumbnailTransform: Hashable, Sendable {
 public struct ThumbnailLimits: Hashable, Sendable {
   /// Columns times rows, by what the file says of itself, before anything is decoded; 64 million by default.
   public var pixelsMax = 64_000_000
-  /// The time that a picture may take; 10 s by default. Looked at every few rows: a decoder that works in one
-  /// piece (AVIF, HEIF, progressive JPEG) is held up by `pixelsMax` alone.
+  /// The time that a picture may take; 10 s by default. Looked at every few rows: what is decoded in one
+  /// piece (AVIF, HEIF, progressive JPEG, pictures that EXIF turns) is held up by `pixelsMax` alone.
   public var timeMax = Duration.seconds(10)
 
   /// All defaults.
