@@ -42,11 +42,23 @@ package final class PicturePool: Sendable {
 
   final class Job: Sendable {
     let bytes: Int
-    let run: @Sendable () -> Void
+    private let work: Mutex<(@Sendable () -> Void)?>
 
     init(bytes: Int, run: @escaping @Sendable () -> Void) {
       self.bytes = bytes
-      self.run = run
+      work = Mutex(run)
+    }
+
+    func run() { take()?() }
+
+    /// It is not wanted any more: its picture goes now, and not when its turn comes.
+    func forget() { _ = take() }
+
+    private func take() -> (@Sendable () -> Void)? {
+      work.withLock { work in
+        defer { work = nil }
+        return work
+      }
     }
   }
 

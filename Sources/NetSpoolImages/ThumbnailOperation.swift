@@ -53,16 +53,17 @@ public final class ThumbnailOperation: Sendable {
   /// The first one counts.
   /// - Parameter held: the answer that the request was not sent for; its queue waits for the handlers.
   private func end(_ result: Result<NetworkThumbnail, NetworkError>, held: NetworkResponse? = nil) {
-    let (body, isBusy) = state.withLock { state in
+    let (body, job) = state.withLock { state in
       defer { state = State() }
       if held != nil, state.ending != nil { engine.willFollow() }
-      return (state.ending, state.job != nil || held != nil)
+      return (state.ending, state.job)
     }
     guard let body else { return }
+    job?.forget()
     engine.deliver { [self] in
       if let held { engine.didAnswer(fetch, with: held) }
       body(result)
-      engine.leave(self, hasFollowed: isBusy)
+      engine.leave(self, hasFollowed: job != nil || held != nil)
     }
   }
 }

@@ -31,6 +31,28 @@ struct PicturePoolTests {
     #expect(order.entries == [1, 2, 3, 4, 5])
   }
 
+  @Test func `a picture that is not wanted any more goes before its turn comes`() async {
+    let pool = PicturePool(RefusingDecoder(rejection: .format), width: 1)
+    let (gate, busy) = (Latch(), Latch())
+    pool.submit(
+      PicturePool.Job(bytes: 1) {
+        busy.open()
+        gate.block()
+      }, .normal)
+    await busy.opened()
+    weak var picture: Latch?
+    let job: PicturePool.Job
+    do {
+      let held = Latch()
+      job = PicturePool.Job(bytes: 1) { held.open() }
+      picture = held
+    }
+    pool.submit(job, .normal)
+    job.forget()
+    #expect(picture == nil)
+    gate.open()
+  }
+
   @Test func `pictures under way take no more memory than there is, and a larger one goes alone`() async {
     let pool = PicturePool(RefusingDecoder(rejection: .format), width: 8, bytesMax: 100)
     let end = Latch()
