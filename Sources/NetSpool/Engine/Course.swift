@@ -221,11 +221,9 @@ extension Scheduler {
   private func lineUp(_ operation: NetworkOperation, atFront: Bool) {
     guard let origin = operation.loop.origin else { return }
     operation.loop.history?.waitingSince = MonotonicClock.now
-    // Where few places are left, what goes on needs no more than it has.
-    let goesOn = context.queue.isForFirstOnly && operation.loop.transfer != nil
     let ticket = context.queue.enqueue(
       operation, origin: origin.id, priority: operation.loop.priority, atFront: atFront,
-      goesFirst: goesOn || operation.engine.seats.letNextGoFirst())
+      goesFirst: operation.engine.seats.letNextGoFirst())
     move(operation, to: .waiting(.turn(ticket)))
     seats.lineUp(ticket, of: operation)
     origins.noteTotal(of: operation, at: origin)

@@ -7,10 +7,12 @@ struct EngineLines {
     private var head = 0
     /// At so many those that have left are forgotten.
     private var countMax = Line.kept
+    /// The number of the turn when its engine began to have something under way.
+    var lastTurn = 0
 
     /// For so many memory is kept.
     private static let kept = 1024
-    /// More are not looked at for a better one.
+    /// More are not looked at for a better one at once.
     private static let looksMax = 16
 
     func add(_ ticket: Ticket, in queue: borrowing AdmissionQueue<NetworkOperation>) {
@@ -33,10 +35,17 @@ struct EngineLines {
       while head < tickets.count, !queue.isWaiting(tickets[head]) { head += 1 }
       guard head < tickets.count, let first = queue.element(tickets[head]), !first.engine.seats.isRunning
       else { return nil }
-      return tickets[head...].prefix(Line.looksMax).reduce(nil as (Ticket, NetworkRequest.Priority)?) {
+      let some = tickets[head...].prefix(Line.looksMax)
+      let best = some.reduce(nil as (Ticket, NetworkRequest.Priority)?) {
         guard let priority = queue.readyClass($1), $0.map({ $0.1 < priority }) ?? true else { return $0 }
         return ($1, priority)
-      }?.0
+      }
+      // None of their origins has a free slot: the next look is at others.
+      if best == nil {
+        head = some.endIndex
+        tickets += some.filter { queue.isWaiting($0) }
+      }
+      return best?.0
     }
   }
 
@@ -45,6 +54,7 @@ struct EngineLines {
   private var last: (engine: UInt64, line: Line)?
   /// At so many those that are empty are forgotten.
   private var countMax = 64
+  private var turns = 0
 
   mutating func add(
     _ ticket: Ticket, of engine: NetworkEngine, in queue: borrowing AdmissionQueue<NetworkOperation>
@@ -73,8 +83,19 @@ struct EngineLines {
     return line
   }
 
-  /// For each engine that has nothing under way, the most urgent that may start, of its first some.
+  /// An engine has something under way again.
+  mutating func didStart(_ engine: NetworkEngine) {
+    turns += 1
+    line(of: engine.id).lastTurn = turns
+  }
+
+  /// For each engine that has nothing under way, the most urgent that may start, of its first some; last the one that has had
+  /// no turn for longest.
   func firstOfStarved(in queue: borrowing AdmissionQueue<NetworkOperation>) -> [Ticket] {
-    lines.values.compactMap { $0.first(in: queue) }
+    var found: [(lastTurn: Int, ticket: Ticket)] = []
+    for line in lines.values {
+      if let ticket = line.first(in: queue) { found.append((line.lastTurn, ticket)) }
+    }
+    return found.sorted { $0.lastTurn > $1.lastTurn }.map(\.ticket)
   }
 }

@@ -131,11 +131,11 @@ struct AdaptiveWidth: Sendable {
   }
 
   /// What is remembered as quickest may itself have queued: leave room for a moment, then grow as at first.
-  /// Without this the width of a crowded origin creeps up minute after minute.
+  /// Without this the width of a crowded origin creeps up minute after minute. Bodies vary more than heads, and need more room.
   private mutating func measureAgain() {
     isExploring = true
     crowd = nil
-    resize(to: width / 2)
+    resize(to: baseline.hasPace ? width / 4 : width / 2)
   }
 
   private mutating func endRound(_ now: Int64) {
@@ -160,8 +160,11 @@ struct AdaptiveWidth: Sendable {
     }
     let isTold = width == 1 || widthBefore * 4 <= widest.width * 3
     let isStretched = round.stretch > Self.stretchMax
+    // Of a crowd that began with a wait, nothing is known of the stretch.
     let isAsLate =
-      isStretched ? round.stretch > widest.stretch * 0.9 : round.latencyMin > widest.latency * 0.9
+      isStretched
+      ? widest.stretch > Self.stretchMax && round.stretch > widest.stretch * 0.9
+      : round.latencyMin > widest.latency * 0.9
     crowd = isTold ? nil : widest
     guard isTold, width == 1 || isAsLate else { return width - max(1, width / 8) }
     if isStretched { baseline.slow(by: round.stretch) } else { baseline.begin(with: round.latencyMin) }

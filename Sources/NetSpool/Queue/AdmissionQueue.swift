@@ -147,7 +147,7 @@ struct AdmissionQueue<Element> {
     let index = nodes.insert(element, lane: lane, generation: generation)
     count += 1
     origins[slot].waiting += 1
-    if goesFirst { rings.set(lane, goesFirst: true, isResolved: origins[slot].isResolved) }
+    if goesFirst { setFirst(lane, true) }
     link(index, into: lane, atFront: atFront || goesFirst)
     return Ticket(index: index, generation: generation)
   }
@@ -173,9 +173,22 @@ struct AdmissionQueue<Element> {
   mutating func letGoFirst(_ ticket: Ticket) {
     guard isWaiting(ticket) else { return }
     let lane = nodes[ticket.index].lane
-    unlink(ticket.index)
-    rings.set(lane, goesFirst: true, isResolved: origins[Int(lane >> 2)].isResolved)
-    link(ticket.index, into: lane, atFront: true)
+    // Else the lane has others: it stays where it is among those that wait for their turn.
+    if rings[lane].head != ticket.index {
+      unlink(ticket.index)
+      link(ticket.index, into: lane, atFront: true)
+    }
+    setFirst(lane, true)
+  }
+
+  private mutating func setFirst(_ lane: UInt32, _ goesFirst: Bool) {
+    rings.set(lane, goesFirst: goesFirst, isResolved: origins[Int(lane >> 2)].isResolved)
+  }
+
+  /// An element might start, but none that goes first.
+  var lacksFirst: Bool {
+    !isSuspended && running < maximumConcurrent && count > 0
+      && rings.classes(unresolvedMayStart: unresolvedMayStart, firstOnly: true) == 0
   }
 
   /// True if the ticket's element still waits here.
@@ -235,7 +248,11 @@ struct AdmissionQueue<Element> {
     if next == noIndex { ends.tail = previous } else { nodes[next].previous = previous }
     rings[lane] = ends
     waitingByClass[Int(lane & 3)] -= 1
-    guard ends.isEmpty else { return }
+    guard ends.isEmpty else {
+      // It was this one that was to go first.
+      if previous == noIndex { setFirst(lane, false) }
+      return
+    }
     refresh(lane: lane)
     rings[lane].goesFirst = false
   }

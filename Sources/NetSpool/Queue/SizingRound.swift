@@ -90,6 +90,11 @@ struct SizingBaseline: Sendable {
   /// What is asked now never takes less.
   mutating func begin(with latency: Double) { (current.latency, previous.latency) = (latency, .infinity) }
 
+  /// Some bodies were long enough to tell of a link.
+  var hasPace: Bool {
+    current.pace.indices.contains { min(current.pace[$0], previous.pace[$0]) < .infinity }
+  }
+
   /// As slow as bodies are now, they are by themselves.
   mutating func slow(by stretch: Double) {
     for size in current.pace.indices {

@@ -56,6 +56,26 @@ import Testing
     }
   }
 
+  /// Its class is due later than that of those who have all places.
+  @Test func `a place that was lent is for the engine that had none`() async throws {
+    try await withEngine(queue: { $0.maximumConcurrent = 1 }) { many, slow in
+      many.driver.eachLoop { $0.seats.silence = .max }
+      slow.fallback(.pattern(200_000).fault(.gate("middle"), at: .body(100_000)))
+      let long = many.start((0..<3).map { many.operation(path: "/long", parameters: ["n": "\($0)"]) })
+      #expect(await slow.waitForHits("/long", 1))
+      let other = try ScriptedOrigin(answering: .text("ok"))
+      let few = try NetworkEngine(to: other, on: many.configuration.queue)
+      for _ in 0..<3 {
+        let low = few.operation(path: "/")
+        low.priority = .low
+        #expect(await few.end(of: low).text == "ok")
+        #expect(slow.hits("/long") == 1)
+      }
+      slow.release("middle")
+      for operation in long { #expect(await operation.end().response?.body.count == 200_000) }
+    }
+  }
+
   @Test func `a full queue takes no turns for those behind their own engine`() async throws {
     try await withEngine(queue: { $0.maximumConcurrent = 1 }) { engine, origin in
       origin.hold("/", .text("ok"))

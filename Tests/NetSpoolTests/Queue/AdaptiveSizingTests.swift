@@ -151,6 +151,15 @@ struct AdaptiveSizingTests {
     #expect(rate >= 0.85 * widest.rate(ofNext: 20, after: 5), "\(rate)")
   }
 
+  @Test func `a full link of unlike bodies is not flooded as time goes by`() {
+    let link = SimulatedOrigin("a full link") {
+      ($0.linkBytesPerSecond, $0.bodyBytes, $0.bodyBytesVariation) = (1e7, 1_000_000, 1)
+    }
+    var simulation = SizingSimulation(link)
+    #expect(simulation.rate(ofNext: 60, after: 600) >= 7)
+    #expect(simulation.limit <= 12)
+  }
+
   @Test func `an origin whose bodies come more slowly from now on is asked as much as before`() {
     let quick = SimulatedOrigin("quick") { ($0.bodyBytes, $0.bodyBytesPerSecond) = (2_000_000, 5e7) }
     var simulation = SizingSimulation(quick)

@@ -146,6 +146,28 @@ private func admitInTurn<Element>(_ queue: inout AdmissionQueue<Element>, turns:
     #expect(queue.next()?.element == 0)
   }
 
+  @Test func `an element that is let go first again and again keeps its turn`() {
+    var (queue, origins) = crowd()
+    let ticket = queue.enqueue(-1, origin: origins[3], priority: .low)
+    let order = (0..<20).compactMap { _ -> Int? in
+      queue.letGoFirst(ticket)
+      guard let next = queue.next() else { return nil }
+      queue.finished(next.origin)
+      return next.element
+    }
+    #expect(order.contains(-1))
+  }
+
+  @Test func `a turn that was to come first goes to no other when its element leaves`() {
+    var (queue, origins) = crowd()
+    let ticket = queue.enqueue(-1, origin: origins[3], priority: .normal)
+    queue.isForFirstOnly = true
+    queue.letGoFirst(ticket)
+    #expect(!queue.lacksFirst)
+    queue.remove(ticket)
+    #expect(queue.lacksFirst && queue.next() == nil)
+  }
+
   @Test func `the weights of classes hold for engines that go first, too`() {
     var (queue, origins) = crowd()
     _ = queue.enqueue(-1, origin: origins[3], priority: .low, goesFirst: true)

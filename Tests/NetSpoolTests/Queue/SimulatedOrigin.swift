@@ -39,6 +39,8 @@ struct SimulatedOrigin: Sendable, CustomStringConvertible {
   /// Of so many percent of the bodies it is twenty times as much.
   var cachedPercent = 0
   var bodyBytes: Int64 = 8_192
+  /// How much that varies: the deviation of its logarithm.
+  var bodyBytesVariation = 0.0
   var closesConnections = false
 
   init(_ description: String, serviceSeconds: Double = 0.05, _ set: (inout Self) -> Void = { _ in }) {
@@ -83,10 +85,18 @@ struct SimulatedServer {
 
   /// The time that the body of an answer takes where each has its own speed.
   mutating func bodyTime() -> Int64 {
-    let normal = (0..<12).reduce(-6) { sum, _ in sum + generator.unit() }
-    let speed = origin.bodyBytesPerSecond * exp(origin.bodyVariation * normal)
+    let speed = origin.bodyBytesPerSecond * exp(origin.bodyVariation * normal())
     return seconds(Double(origin.bodyBytes) / speed / (generator.chance(origin.cachedPercent) ? 20 : 1))
   }
+
+  /// The bytes of the next body.
+  mutating func bodyBytes() -> Int64 {
+    guard origin.bodyBytesVariation > 0 else { return origin.bodyBytes }
+    let deviation = origin.bodyBytesVariation
+    return Int64(Double(origin.bodyBytes) * exp(deviation * normal() - deviation * deviation / 2))
+  }
+
+  private mutating func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + generator.unit() } }
 
   mutating func didEnd(_ kind: Kind, _ now: Int64) {
     guard kind != .refused else { return }

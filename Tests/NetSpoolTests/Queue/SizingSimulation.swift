@@ -17,6 +17,7 @@ struct SizingSimulation {
     var since: Int64
     var kind: SimulatedServer.Kind
     var headAt: Int64 = 0
+    var bytes: Int64 = 0
   }
 
   var server: SimulatedServer
@@ -129,10 +130,10 @@ struct SizingSimulation {
     case .good where transfer.headAt > 0: didFinish(transfer)
     case .good:
       sizing.apply(.answered(latency: Double(now - transfer.since) / 1e6, since: transfer.since), now: now)
-      transfer.headAt = now
+      (transfer.headAt, transfer.bytes) = (now, server.bodyBytes())
       if server.origin.bodyBytesPerSecond > 0 { return call(transfer, at: now + server.bodyTime()) }
       guard server.origin.linkBytesPerSecond > 0 else { return didFinish(transfer) }
-      let finish = virtual + Double(server.origin.bodyBytes)
+      let finish = virtual + Double(transfer.bytes)
       let place = bodies.firstIndex { $0.virtual <= finish } ?? bodies.count
       bodies.insert((finish, transfer), at: place)
     }
@@ -143,7 +144,7 @@ struct SizingSimulation {
     let isNew = server.origin.closesConnections || running > connectionsOpened
     if isNew { connectionsOpened += 1 }
     let seconds = Double(now - transfer.headAt) / 1e6
-    end(transfer, .finished(.init(bytes: server.origin.bodyBytes, seconds: seconds, isConnectionNew: isNew)))
+    end(transfer, .finished(.init(bytes: transfer.bytes, seconds: seconds, isConnectionNew: isNew)))
   }
 
   private mutating func end(_ transfer: Transfer, _ event: OriginSizing.Event) {

@@ -10,6 +10,9 @@ final class Seats {
   @safe @exclusivity(unchecked) var rooms = EngineRooms()
   /// What each engine has waiting in the queue.
   @safe @exclusivity(unchecked) private var lines = EngineLines()
+  /// Exchanges that were paused and wait to go on; at so many those that have left are forgotten.
+  private var goingOn: [Ticket] = []
+  private var goingOnMax = 64
   /// The places of all loops; nil where this one has them.
   private let width: SharedWidth?
   /// Engines that wait and have nothing under way, and places that were lent to such.
@@ -65,12 +68,22 @@ final class Seats {
   /// The next whose turn it is. Unless the queue closes, exchanges that have run for long enough may have to make room.
   func next() -> NetworkOperation? {
     guard running.count < descriptors.width else { return nil }
-    context.queue.isForFirstOnly = isCrowded
-    if context.queue.isForFirstOnly, starvedEngines > 0 {
-      for ticket in lines.firstOfStarved(in: context.queue) { context.queue.letGoFirst(ticket) }
-    }
-    if let next = context.queue.next() { return next.element }
+    if let next = nextInQueue() { return next }
     return context.isClosing ? nil : nextWithAnotherPlace() ?? nextWithLentPlace()
+  }
+
+  /// Looks each time at how few places are left: one may have been lent or taken just now.
+  private func nextInQueue() -> NetworkOperation? {
+    context.queue.isForFirstOnly = isCrowded
+    if context.queue.isForFirstOnly, context.queue.lacksFirst {
+      // What goes on needs no more than it has.
+      goingOn.removeAll { !context.queue.isWaiting($0) }
+      for ticket in goingOn.reversed() { context.queue.letGoFirst(ticket) }
+      if starvedEngines > 0 {
+        for ticket in lines.firstOfStarved(in: context.queue) { context.queue.letGoFirst(ticket) }
+      }
+    }
+    return context.queue.next()?.element
   }
 
   /// Brings another turn for those that wait for room, where nothing else does.
@@ -80,7 +93,7 @@ final class Seats {
     // Where another loop has the place or the room that it waits for, nothing here tells of it.
     guard roomsWatch == nil,
       rooms.hasPatient || isAnyStarved
-        || !isAlone && (context.queue.count > 0 && isCrowded || rooms.waitForStreams)
+        || !isAlone && (context.queue.count > 0 && isHeldBack || rooms.waitForStreams)
     else { return }
     roomsWatch = context.timers.after(milliseconds: Self.roomsMilliseconds) { [unowned self] in
       roomsWatch = nil
@@ -282,6 +295,7 @@ final class Seats {
     guard let change = engine.seats.add(waiting: waiting, running: running, on: context.port.loop.number)
     else { return }
     if change.waiting < 0 { lines.clear(of: engine) }
+    if change.running > 0 { lines.didStart(engine) }
     if let width { width.note(change, of: engine) } else { starved += engine.seats.note(change) }
   }
 
@@ -307,13 +321,13 @@ final class Seats {
     guard let width, context.queue.isHeldUp else { return nil }
     context.queue.maximumConcurrent += width.take(
       min(context.queue.count, Self.placesAtOnce), for: context.port.loop.number)
-    return context.queue.next()?.element
+    return nextInQueue()
   }
 
   /// The next, with a place that is lent to an engine that has none.
   private func nextWithLentPlace() -> NetworkOperation? {
     guard isAnyStarved, lendPlaces(now: MonotonicClock.now) else { return nil }
-    return context.queue.next()?.element
+    return nextInQueue()
   }
 
   /// What is not filled is for others.
@@ -338,7 +352,16 @@ final class Seats {
   /// An operation lines up.
   func lineUp(_ ticket: Ticket, of operation: NetworkOperation) {
     lines.add(ticket, of: operation.engine, in: context.queue)
+    guard operation.loop.transfer != nil else { return }
+    if goingOn.count >= goingOnMax {
+      goingOn.removeAll { !context.queue.isWaiting($0) }
+      goingOnMax = max(64, 2 * goingOn.count)
+    }
+    goingOn.append(ticket)
   }
+
+  /// The last look at the queue was, or the next one would be, for what goes first alone. Another loop may have ended it since.
+  private var isHeldBack: Bool { context.queue.isForFirstOnly || isCrowded }
 
   /// Places have become few: the rest is for engines that have nothing under way. The others' operations stay in the queue, where
   /// their classes and origins count.
