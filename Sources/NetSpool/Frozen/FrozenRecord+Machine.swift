@@ -41,7 +41,6 @@ extension FrozenRecord {
     guard facts.firstSend == nil || isForced || isReplaySafe(at: now, policy: policy) else {
       return die(.outcomeUnknown)
     }
-    facts.flags.remove(.isRevived)
     facts.state = .inFlight
     facts.attempts += 1
     facts.epoch = epoch
@@ -55,16 +54,18 @@ extension FrozenRecord {
   private mutating func answer(
     _ status: Int, _ retryAfter: Double?, _ mayAskAgain: Bool, _ situation: Situation
   ) -> FrozenAction {
+    // Such a request "has not been applied" (RFC 9110 section 15.5.2): it may go again whatever its method.
+    let isRefused = status == 401 || status == 407
+    endAttempt(.answered, isApplied: !isRefused)
     facts.lastStatus = UInt16(clamping: status)
     facts.offlineFailures = 0
-    facts.flags.remove(.isFirstSendOpen)
     lastError = nil
     if isSuccess(status) {
       facts.state = .done
       return .deliver
     }
     lastError = .status
-    if mayAskAgain, status == 401 || status == 407 { return wait(0, .ours, situation.now) }
+    if mayAskAgain, isRefused { return wait(0, .ours, situation.now) }
     // The origin is still busy with an earlier attempt: it knows the key, and will answer it.
     let isBusy = status == 409 && request.sendsKey
     guard isBusy || situation.policy.statusesRepeated.contains(status) else { return die(.rejected) }
@@ -79,16 +80,14 @@ extension FrozenRecord {
     _ code: NetworkError.Code, _ sendState: NetworkError.SendState, _ situation: Situation
   ) -> FrozenAction {
     lastError = code
+    endAttempt(sendState)
     if code.traits.contains(.isLasting) {
-      undoAttempt(unlessSent: sendState)
       return die(.rejected, isOutcomeUnknown: sendState != .notSent || facts.firstSend != nil)
     }
     guard sendState == .notSent else {
       facts.offlineFailures = 0
-      facts.flags.remove(.isFirstSendOpen)
       return repeatLater(nil, situation)
     }
-    undoAttempt(unlessSent: sendState)
     facts.offlineFailures += 1
     let failures = facts.offlineFailures
     return wait(
@@ -98,7 +97,9 @@ extension FrozenRecord {
   /// Handles an attempt that may have reached the origin, which may do better next time.
   private mutating func repeatLater(_ retryAfter: Double?, _ situation: Situation) -> FrozenAction {
     let policy = situation.policy
-    guard isReplaySafe(at: situation.now, policy: policy) else { return die(.outcomeUnknown) }
+    guard facts.firstSend == nil || isReplaySafe(at: situation.now, policy: policy) else {
+      return die(.outcomeUnknown)
+    }
     guard facts.attempts < policy.attemptsMax else {
       return die(.poisoned, isOutcomeUnknown: lastError != .status)
     }
@@ -109,7 +110,7 @@ extension FrozenRecord {
 
   private mutating func abandon(_ situation: Situation) -> FrozenAction {
     facts.crashAttempts += 1
-    facts.flags.remove(.isFirstSendOpen)
+    endAttempt(.maybeProcessed)
     guard isReplaySafe(at: situation.now, policy: situation.policy) else { return die(.outcomeUnknown) }
     guard facts.crashAttempts < situation.policy.crashAttemptsMax else {
       return die(.crashed, isOutcomeUnknown: true)
@@ -120,6 +121,7 @@ extension FrozenRecord {
   /// Counts as an attempt that may have been made.
   private mutating func doubt(_ now: ClockMoment, _ policy: FrozenPolicy) -> FrozenAction {
     facts.attempts += 1
+    facts.flags.remove(.isRevived)
     if facts.firstSend == nil { facts.firstSend = FrozenFacts.Mark(wall: now.wall, age: facts.storedAge) }
     guard isReplaySafe(at: now, policy: policy) else { return die(.outcomeUnknown) }
     return .wait(facts.wait(at: now, policy: policy), .ours)
@@ -128,8 +130,7 @@ extension FrozenRecord {
   private mutating func park(
     _ sendState: NetworkError.SendState, _ now: ClockMoment, _ policy: FrozenPolicy
   ) -> FrozenAction {
-    undoAttempt(unlessSent: sendState)
-    facts.flags.remove(.isFirstSendOpen)
+    endAttempt(sendState)
     let isSafe = sendState == .notSent || isReplaySafe(at: now, policy: policy)
     return isSafe ? wait(0, .ours, now) : die(.outcomeUnknown)
   }
@@ -138,11 +139,14 @@ extension FrozenRecord {
 // MARK: Changes of state
 
 extension FrozenRecord {
-  /// An attempt of which no byte left was none.
-  private mutating func undoAttempt(unlessSent sendState: NetworkError.SendState) {
-    guard sendState == .notSent else { return }
-    facts.attempts -= 1
-    if facts.flags.contains(.isFirstSendOpen) { facts.firstSend = nil }
+  /// An attempt of which no byte left was none. A revival has had its attempt once that may have had its effect.
+  private mutating func endAttempt(_ sendState: NetworkError.SendState, isApplied: Bool = true) {
+    if sendState == .notSent { facts.attempts -= 1 }
+    if sendState != .notSent, isApplied {
+      facts.flags.remove(.isRevived)
+    } else if facts.flags.contains(.isFirstSendOpen) {
+      facts.firstSend = nil
+    }
     facts.flags.remove(.isFirstSendOpen)
   }
 

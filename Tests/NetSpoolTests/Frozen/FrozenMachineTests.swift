@@ -229,6 +229,32 @@ struct FrozenMachineTests {
       record.meet(.failed(.connectionLost, .maybeProcessed)) == .deadLetter(DeadLetterCause(.outcomeUnknown)))
   }
 
+  @Test func `a revived one that did not get through is sent all the same, until it has been sent`() {
+    var record = Record.sent(keyed: false)
+    record.meet(.failed(.connectionLost, .maybeProcessed))
+    record.meet(.revived)
+    let unsent: [FrozenEvent] = [
+      .failed(.connectFailed, .notSent), .parked(.notSent), .answered(status: 401, mayAskAgain: true),
+    ]
+    for event in unsent {
+      #expect(record.meet(.launched(epoch: 1)) == .send)
+      record.meet(event)
+      #expect(record.state == .ready)
+    }
+    #expect(record.meet(.launched(epoch: 1)) == .send)
+    #expect(record.meet(.abandoned) == .deadLetter(DeadLetterCause(.outcomeUnknown)))
+  }
+
+  /// It is known that the origin has done nothing.
+  @Test func `a request whose credentials were refused goes again whatever its method`() {
+    var record = Record.sent(keyed: false)
+    #expect(record.meet(.answered(status: 401, mayAskAgain: true)) == .wait(0, .ours))
+    #expect(record.facts.attempts == 1 && record.facts.firstSend == nil)
+    #expect(record.meet(.launched(epoch: 1)) == .send)
+    #expect(
+      record.meet(.failed(.connectionLost, .maybeProcessed)) == .deadLetter(DeadLetterCause(.outcomeUnknown)))
+  }
+
   // MARK: What must not happen
 
   @Test func `an impossible event names state and event`() async {
