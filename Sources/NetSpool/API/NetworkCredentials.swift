@@ -79,7 +79,8 @@ public final class NetworkCredentials: Sendable {
 
   /// Asks the closure when the origin answers 401: once for all requests that were refused together, at most once for
   /// each request, and for at most 60 seconds. What it gives goes with this and all later requests until it is
-  /// refused; nil, or an error, ends the request with `.authenticationFailed`.
+  /// refused; nil, or an error, ends the request with `.authenticationFailed`. After an error a frozen one waits,
+  /// and goes again.
   ///
   /// It runs as a task of its own, on no thread of NetSpool. Requests of its own need another engine, or
   /// credentials of their own. A provider stands for one user: what was stored for one of its tokens answers for the next. For

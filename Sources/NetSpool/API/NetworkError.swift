@@ -39,11 +39,14 @@ public struct NetworkError: Error, Sendable {
   package var subject: String? { details[0].subject }
 
   /// An error that code of the user's threw: itself, if it is one of these, else one of this code that carries it.
-  init(thrown error: any Error, _ code: Code, reason: String, sendState: SendState = .notSent) {
+  init(
+    thrown error: any Error, _ code: Code, cause: Cause? = nil, reason: String,
+    sendState: SendState = .notSent
+  ) {
     if let error = error as? NetworkError {
       self = error
     } else {
-      self.init(code, reason: reason, sendState: sendState)
+      self.init(code, cause: cause, reason: reason, sendState: sendState)
       thrown = error
     }
   }

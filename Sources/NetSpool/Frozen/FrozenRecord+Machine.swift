@@ -81,7 +81,9 @@ extension FrozenRecord {
   ) -> FrozenAction {
     lastError = code
     endAttempt(sendState)
-    if code.traits.contains(.isLasting) {
+    // What the origin refuses comes as its answer. This is a provider of credentials that failed.
+    let isOfProvider = code == .authenticationFailed && sendState == .notSent
+    if code.traits.contains(.isLasting), !isOfProvider {
       return die(.rejected, isOutcomeUnknown: sendState != .notSent || facts.firstSend != nil)
     }
     guard sendState == .notSent else {

@@ -129,7 +129,10 @@ struct FrozenMachineTests {
 
   // MARK: No answer
 
-  @Test(arguments: [NetworkError.Code.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut])
+  /// Nor what was refused when a provider of credentials failed.
+  @Test(arguments: [
+    NetworkError.Code.resolveFailed, .connectFailed, .tlsRejected, .offline, .timedOut, .authenticationFailed,
+  ])
   func `what never left is no attempt`(code: NetworkError.Code) {
     var record = Record.sent()
     #expect(record.meet(.failed(code, .notSent)) == .wait(.second / 2, .network))

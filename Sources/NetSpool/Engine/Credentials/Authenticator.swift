@@ -271,7 +271,7 @@ extension Authenticator {
     let left = operation.secondsLeft(operation.sent, nil)
     let isLast = left * 1000 < Double(Self.providerMillisecondsMax)
     let milliseconds = isLast ? UInt64(max(0, left * 1000)) : Self.providerMillisecondsMax
-    let late = NetworkError(.authenticationFailed, reason: "the provider took over 60 s")
+    let late = NetworkError(.authenticationFailed, cause: .provider, reason: "the provider took over 60 s")
     let failure = isLast ? NetworkError(.timedOut, cause: .total) : late
     let question = NetworkCredentials.Refusal(
       url: history.target.url, method: history.target.method, response: refusal)

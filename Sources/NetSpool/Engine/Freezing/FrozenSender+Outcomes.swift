@@ -39,13 +39,13 @@ extension FrozenSender {
     let failure = lastFailures.removeValue(forKey: id)
     let answer = failure == nil ? waiting[id]?.answer : nil
     // What was only about to be sent, or was given back, is no attempt of which another follows.
-    let isPutOff = attempt?.operation == nil || failure?.code.traits.contains(.isPutOff) == true
+    let isPutOff = attempt?.operation == nil || failure?.isPutOff == true
     for operation in waiting[id]?.operations ?? [] {
       operation.perform { $0.didAttempt(operation, isPutOff ? nil : record, failure, answer) }
     }
-    guard let failure, failure.sendState == .notSent, let engine = attempt?.engine, !engine.isClosed else {
-      return
-    }
+    guard let failure, failure.sendState == .notSent, failure.response == nil, let engine = attempt?.engine,
+      !engine.isClosed
+    else { return }
     didNotGetThrough(id, engine, record.request.url, failure)
   }
 

@@ -147,18 +147,12 @@ extension FrozenSender: FrozenSpoolOwner {
     switch result {
     case .success(let response): answered(id, response)
     case .failure(let failure):
-      if failure.code == .authenticationFailed, let response = failure.response {
-        return answered(id, response)
+      guard let response = failure.decidingAnswer else {
+        waiting[id]?.answer = failure.response
+        return didEnd(id, Self.event(failure), failure)
       }
-      // The origin has taken it, and another time the body of its answer would be no better.
-      if failure.code.traits.contains(.recurs), let response = failure.response,
-        (200..<300).contains(response.head.status)
-      {
-        lastFailures[id] = failure
-        return answered(id, response)
-      }
-      waiting[id]?.answer = failure.response
-      didEnd(id, Self.event(failure), failure)
+      lastFailures[id] = failure
+      answered(id, response)
     }
   }
 
@@ -181,13 +175,28 @@ extension FrozenSender: FrozenSpoolOwner {
   }
 
   private static func event(_ failure: NetworkError) -> FrozenEvent {
-    failure.code.traits.contains(.isPutOff)
-      ? .parked(failure.sendState) : .failed(failure.code, failure.sendState)
+    if failure.isPutOff { return .parked(failure.sendState) }
+    // Refused, and no other credentials were to be had: it "has not been applied" (RFC 9110 section 15.5.2).
+    let isRefused = failure.response?.head.status == 401
+    return .failed(failure.code, isRefused ? .notSent : failure.sendState)
   }
 
   func abort(_ id: FrozenID) {
     guard let attempt = attempts.removeValue(forKey: id)?.operation else { return }
     attempt.perform { $0.withdraw(attempt, NetworkError(.cancelled)) }
+  }
+}
+
+extension NetworkError {
+  /// The attempt was not made. Where there is an answer it was, and what ended was a step behind it.
+  var isPutOff: Bool { code.traits.contains(.isPutOff) && response == nil }
+
+  /// The answer that says what became of the request, although something failed.
+  fileprivate var decidingAnswer: NetworkResponse? {
+    guard let response, cause != .provider else { return nil }
+    // The origin has taken it, and another time the body of its answer would be no better.
+    let isTaken = (200..<300).contains(response.head.status) && code.traits.contains(.recurs)
+    return isTaken || code == .authenticationFailed ? response : nil
   }
 }
 

@@ -87,7 +87,12 @@ final class CredentialProvider: Sendable {
   /// The text of a stranger's error may hold a secret; its type does not.
   private static func failure(_ error: any Error) -> NetworkError {
     NetworkError(
-      thrown: error, .authenticationFailed, reason: "the provider threw \(type(of: error))",
+      thrown: error, .authenticationFailed, cause: .provider, reason: "the provider threw \(type(of: error))",
       sendState: .answered)
   }
+}
+
+extension NetworkError.Cause {
+  /// Of `authenticationFailed`: no credentials were refused but those before, as their provider failed.
+  static let provider = Self("provider")
 }

@@ -139,6 +139,39 @@ struct FreezingRefusalTests {
     }
   }
 
+  /// What failed is a step of this side, which may do better; that the provider's own engine was closed, too.
+  @Test func `a provider of credentials that fails refuses no request`() async throws {
+    struct Away: Error {}
+    let failures = Variable<[any Error]>([NetworkError(code: .engineClosed), Away()])
+    fixture.origin.on("/letters") { request in
+      request.header("Authorization") == "Bearer t" ? .text("taken") : .status(401)
+    }
+    try await fixture.live {
+      $0.credentials = .provider { _ in
+        if let failure = failures.value.popLast() { throw failure }
+        return .bearer("t")
+      }
+    } _: { engine in
+      let told = Journal<String>()
+      let letter = engine.letter("/letters").onAttempt { attempts, error in
+        told.add("\(attempts) \(error.code)")
+      }
+      #expect(await engine.end(of: letter).text == "taken")
+      #expect(told.entries == ["0 authenticationFailed", "0 engineClosed"])
+      #expect(engine.deadLetters.isEmpty && fixture.origin.requestCount == 4)
+    }
+  }
+
+  @Test func `a provider of credentials that has none lets the refusal count`() async throws {
+    fixture.origin.on("/letters", .status(401))
+    try await fixture.live {
+      $0.credentials = .provider { _ in nil }
+    } _: { engine in
+      #expect(await engine.end(of: engine.letter("/letters")).code == .frozenRejected)
+      #expect(fixture.origin.requestCount == 1)
+    }
+  }
+
   @Test func `another process is told who has the store`() async throws {
     try await fixture.live { engine in
       try fixture.folder.link("link", to: fixture.folder["frozen"])
