@@ -188,14 +188,18 @@ extension LaneScheduler {
     return [wake, expiring.first?.due].compactMap(\.self).min()
   }
 
-  /// Returns a request that waits and has expired; it stays until it is removed, and is named once.
+  /// Names one again then, if it is still here.
+  mutating func lookAgain(at id: FrozenID, due: Microseconds) { expiring.insert(id, due: due) }
+
+  /// Returns a request that waits and has expired; it stays until it is removed, and is named once. One that
+  /// was revived may be named at its earlier time as well.
   mutating func nextExpired(at now: Microseconds) -> FrozenID? {
     while let first = expiring.first, first.due <= now {
       expiring.popFirst()
       guard let key = laneOf[first.element] else { continue }
       // What is in flight may still get its answer; looked at again in a second.
       guard lanes[key]?.isInFlight(first.element) != true else {
-        expiring.insert(first.element, due: now + .second)
+        lookAgain(at: first.element, due: now + .second)
         continue
       }
       return first.element

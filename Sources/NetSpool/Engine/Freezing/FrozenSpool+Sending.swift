@@ -5,7 +5,11 @@ extension FrozenSpool {
   func pump() {
     guard failure == nil else { return }
     let now = world.now().monotonic
-    while let id = scheduler.nextExpired(at: now) { advance(id, .expired) }
+    while let id = scheduler.nextExpired(at: now) {
+      // Nothing is decided about one of which a step is being written.
+      if travelling[id]?.step != nil { scheduler.lookAgain(at: id, due: now + .second) }
+      advance(id, .expired)
+    }
     // A full disk may take the next attempt and not the outcome before it.
     let runsAhead = !journal.isHolding
     while let id = scheduler.next(at: now, runsAhead: runsAhead) { launch(id) }
@@ -46,6 +50,9 @@ extension FrozenSpool {
     do throws(NetworkError) {
       var record: FrozenRecord
       if let known = travelling[id]?.record { record = known } else { record = try read(id, now) }
+      if event == .expired, !record.facts.isExpired(at: now) {
+        return scheduler.lookAgain(at: id, due: now.monotonic + record.facts.timeLeft(at: now) + 1)
+      }
       let action = record.handle(event, at: now, policy: policy, random: world.random())
       travelling[id] = Travelling(record: record, step: nil)
       write(id, record, action, now) { FrozenOutcome(record, headers: headers, body: body, at: now) }
