@@ -39,6 +39,8 @@ extension FrozenSender {
       places[operation.id] = id
       if receipt.isDuplicate {
         waiting[id, default: Waiting()].operations.append(operation)
+        // The first may be one of an earlier process.
+        if waiting[id]?.secrets == nil { waiting[id]?.secrets = submission.secrets }
       } else {
         waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
       }

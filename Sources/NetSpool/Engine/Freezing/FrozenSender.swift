@@ -6,7 +6,7 @@ final class FrozenSender {
   /// Operations of this process that wait for one request: several when it was asked for several times.
   struct Waiting {
     var operations: [NetworkOperation] = []
-    /// What the operation that brought the request knows of it that is not written down; nil when that was one of an
+    /// What the first of them knows of the request that is not written down; nil when the only one was in an
     /// earlier process.
     var secrets: Secrets?
     /// The last answer of the origin.

@@ -172,6 +172,23 @@ struct FreezingRefusalTests {
     }
   }
 
+  @Test func `an equal request of a later life brings its secrets`() async throws {
+    let maySend = Variable(false)
+    let fixture = try FreezingFixture { $0.maySend = { _ in maySend.value } }
+    func letter(_ engine: NetworkEngine, _ key: String) -> NetworkOperation {
+      engine.letter("/letters").setHeader("X-Api-Key", key).configure { $0.freezing.dedupeKey = "once" }
+    }
+    try await fixture.live { engine in _ = await engine.freeze(letter(engine, "old")) }
+    try await fixture.live { engine in
+      let again = letter(engine, "new")
+      #expect(await engine.freeze(again).isDuplicate)
+      maySend.value = true
+      engine.thaw()
+      #expect(await again.end().text == "taken")
+      #expect(fixture.origin.requests.map { $0.header("X-Api-Key") } == ["new"])
+    }
+  }
+
   @Test func `another process is told who has the store`() async throws {
     try await fixture.live { engine in
       try fixture.folder.link("link", to: fixture.folder["frozen"])
