@@ -196,10 +196,19 @@ extension NetworkError {
   /// The answer that says what became of the request, although something failed.
   fileprivate var decidingAnswer: NetworkResponse? {
     guard let response, cause != .provider else { return nil }
+    switch response.head.status {
     // The origin has taken it, and another time the body of its answer would be no better.
-    let isTaken = (200..<300).contains(response.head.status) && code.traits.contains(.recurs)
-    return isTaken || code == .authenticationFailed ? response : nil
+    case 200..<300: return code.traits.contains(.recurs) ? response : nil
+    // What failed is what follows from it.
+    case 300..<400: return nil
+    default: return Self.ofPages.contains(code) ? response : nil
+    }
   }
+
+  /// The page of an error says no more than its status.
+  private static let ofPages: [Code] = [
+    .authenticationFailed, .bodyTooLarge, .decompressionLimit, .decodeFailed,
+  ]
 }
 
 extension FrozenRequest {

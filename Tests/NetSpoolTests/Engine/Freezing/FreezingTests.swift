@@ -151,6 +151,23 @@ struct FreezingTests {
     #expect(fixture.origin.requestCount == 1)
   }
 
+  @Test(arguments: [503, 422])
+  func `a page that is too long or cannot be read leaves the word to the status`(status: Int) async throws {
+    let noGzip = Answer.text("this is no gzip", status: status).header("Content-Encoding", "gzip")
+    let long = Answer.text(String(repeating: "x", count: 2 << 20), status: status)
+    try await fixture.live {
+      $0.limits.bodyBytesInMemoryMax = 1 << 20
+    } _: { engine in
+      for page in [long, noGzip] {
+        fixture.origin.enqueue(page, for: "/letters")
+        let ending = await engine.end(of: engine.letter("/letters"))
+        #expect(status == 503 ? ending.text == "taken" : ending.code == .frozenRejected, "\(ending)")
+      }
+      #expect(fixture.origin.requestCount == (status == 503 ? 4 : 2))
+      #expect(engine.deadLetters.allSatisfy { $0.operation?.lastStatus == status })
+    }
+  }
+
   @Test func `a clock that is set makes no dead letter`() async throws {
     fixture.origin.enqueue(.status(503), .status(503), .status(503), .text("taken"), for: "/letters")
     let shift = Variable<Microseconds>(0)
