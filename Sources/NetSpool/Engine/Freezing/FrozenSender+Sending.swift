@@ -33,24 +33,30 @@ extension FrozenSender {
       end(operation, .failure(isUnwanted ? NetworkError(.cancelled) : failure))
     case .success(let receipt):
       let id = FrozenID(receipt.number)
+      // That one is lost: its row was found damaged, and its key stands there until the next opening.
+      if receipt.isDuplicate, !spool.contains(id) {
+        return end(operation, .failure(NetworkError(.storeCorrupt, reason: "record \(id.number)")))
+      }
       // It comes behind the last of those who wanted that request: its own is a new one.
       if receipt.isDuplicate, !isUnwanted, spool.isBeingCancelled(id) { return accept(submission) }
-      retainForTurn(operation.engine.driver)
-      places[operation.id] = id
-      if receipt.isDuplicate {
-        waiting[id, default: Waiting()].operations.append(operation)
-        // The first may be one of an earlier process.
-        if waiting[id]?.secrets == nil { waiting[id]?.secrets = submission.secrets }
-      } else {
-        waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
-      }
-      let request = receipt.isDuplicate ? first(id) ?? submission.draft.request : submission.draft.request
-      let ticket = FrozenTicket(
-        id: id.number, idempotencyKey: request.key.text, isDuplicate: receipt.isDuplicate,
-        withheldFields: request.secretFields, operation: operation)
-      operation.perform { $0.didFreeze(operation, ticket) }
+      join(id, submission, isDuplicate: receipt.isDuplicate)
       if isUnwanted { withdraw(operation) }
     }
+  }
+
+  /// From now on the operation waits for a request that is on the disk.
+  private func join(_ id: FrozenID, _ submission: Submission, isDuplicate: Bool) {
+    let operation = submission.operation
+    retainForTurn(operation.engine.driver)
+    places[operation.id] = id
+    waiting[id, default: Waiting()].operations.append(operation)
+    // The first may be one of an earlier process.
+    if waiting[id]?.secrets == nil { waiting[id]?.secrets = submission.secrets }
+    let request = isDuplicate ? first(id) ?? submission.draft.request : submission.draft.request
+    let ticket = FrozenTicket(
+      id: id.number, idempotencyKey: request.key.text, isDuplicate: isDuplicate,
+      withheldFields: request.secretFields, operation: operation)
+    operation.perform { $0.didFreeze(operation, ticket) }
   }
 
   /// The request that came first with a key; it may have its end already, on the disk.

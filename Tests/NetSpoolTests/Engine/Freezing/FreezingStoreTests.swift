@@ -190,6 +190,19 @@ struct FreezingStoreTests {
     }
   }
 
+  @Test func `an equal request waits for none that is lost`() async throws {
+    let fixture = try FreezingFixture()
+    try await fixture.live { engine in
+      // Given a row that is in no lane any more, as when it was found damaged
+      let freezing = try #require(engine.freezing)
+      _ = try freezing.freezer.store.accept("lost", dedupe: "\(freezing.scope)\nonce")
+      let letter = engine.letter("/letters").configure { $0.freezing.dedupeKey = "once" }
+      letter.onFrozen { _ in Issue.record("it was said to be kept") }
+      #expect(await engine.end(of: letter).code == .storeCorrupt)
+      #expect(await engine.end(of: engine.letter("/letters")).text == "taken")
+    }
+  }
+
   @Test func `a store that is closed holds nothing`() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await fixture.live { engine in
