@@ -31,6 +31,9 @@ struct FrozenRecovery {
 // MARK: Numbers
 
 extension FrozenRecovery {
+  /// No number from here on was ever given, as files are 2^40 apart: such a key is not what was written.
+  private static let numbersEnd: UInt64 = 1 << 62
+
   /// A number that may have been given is never given again: without the note of it, far beyond all seen.
   private func nextMeta(
     highest: UInt64, _ transaction: borrowing WriteTransaction
@@ -39,7 +42,7 @@ extension FrozenRecovery {
     let known = found.flatMap { FrozenMeta(decoding: $0.rawBytes) }
     var meta = known ?? FrozenMeta()
     let ended = try numbers(in: tables.outbox, transaction) + numbers(in: tables.dead, transaction)
-    let highest = max(highest, ended.max() ?? 0)
+    let highest = max(highest, ended.filter { $0 < Self.numbersEnd }.max() ?? 0)
     if highest >= meta.nextNumber || found != nil && known == nil { meta.nextNumber = highest + 1 << 32 }
     // Each file has numbers of its own, more than it could ever give.
     meta.nextNumber = max(meta.nextNumber, UInt64(earlierFiles) << 40 + 1)
@@ -60,7 +63,7 @@ extension FrozenRecovery {
     var isLater = false
     try transaction.forEach(in: tables.rec) { record in
       guard let number = record.number else { return true }
-      highest = max(highest, number)
+      if number < Self.numbersEnd { highest = max(highest, number) }
       if FrozenRow.isWhole(record.value, number) {
         isLater = FrozenRow.isLater(record.value)
       } else {

@@ -140,6 +140,24 @@ struct FrozenStoreTests {
     #expect(try directory.openFrozen().accept("two") > number)
   }
 
+  /// Numbers do not go on behind it, where there are hardly any left.
+  @Test(arguments: ["rec", "outbox", "dead"])
+  func `a key that no request ever had does no harm`(name: String) throws {
+    let store = try directory.openFrozen()
+    let number = try store.accept("one")
+    store.close()
+    try directory.writeFrozen { transaction throws(StoreError) in
+      let table = try transaction.database(name)
+      let key = RecordKey(ordered: 0xFFFF_FFFF_0000_0001)
+      try transaction.put([UInt8](repeating: 7, count: 100).rawBytes, at: key, in: table)
+    }
+    for opening in 1...2 as ClosedRange<UInt64> {
+      let store = try directory.openFrozen()
+      #expect(try store.accept("next") == number + opening)
+      store.close()
+    }
+  }
+
   // MARK: Refusals
 
   @Test func `what is not there is said`() throws {
