@@ -44,8 +44,8 @@ extension NetworkEngine {
   @discardableResult
   public func cancelFrozen(id: UInt64) -> Bool { openFreezing?.cancel(FrozenID(id), for: self) ?? false }
 
-  /// Sends what waits for the network or for its time, gently: lane by lane within two seconds, eight at once. There is
-  /// no need for it: a network that comes back is noticed.
+  /// Sends what waits for the network, for an engine or a queue, gently: lane by lane within two seconds, eight at
+  /// once. A wait that the server caused goes on. There is no need for it: a network that comes back is noticed.
   public func thaw() { freezing?.thaw() }
 
   /// This engine's requests that will not be sent any more, the oldest first. Any thread; reads the store.
