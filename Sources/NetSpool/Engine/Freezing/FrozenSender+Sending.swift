@@ -123,7 +123,9 @@ extension FrozenSender: FrozenSpoolOwner {
       let failure = NetworkError(.invalidRequest, reason: "secrets")
       return didEnd(id, Self.event(failure), failure)
     }
-    let request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
+    var request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
+    // Others may have come since, and each may have another one now.
+    if let priority = waiting[id]?.operations.map(\.priority).max() { request.priority = priority }
     let attempt = NetworkOperation(request, engine: engine)
     forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
     let freezer = freezer

@@ -128,7 +128,7 @@ extension NetworkRequest {
   /// What it brings besides what is written down.
   fileprivate func settings(with credential: NetworkCredentials?) -> NetworkRequest {
     var settings = NetworkRequest(url: "")
-    (settings.priority, settings.cachePolicy) = (priority, cachePolicy)
+    settings.cachePolicy = cachePolicy
     settings.extra.timeouts = extra.timeouts
     settings.extra.redirects = extra.redirects
     settings.extra.cacheKey = extra.cacheKey

@@ -169,6 +169,28 @@ struct FreezingStoreTests {
     }
   }
 
+  @Test func `a priority that is changed while it waits is that of the next attempt`() async throws {
+    let maySend = Variable(false)
+    let fixture = try FreezingFixture { $0.maySend = { _ in maySend.value } }
+    fixture.origin.hold("/letters")
+    try await fixture.live { engine in
+      let letter = engine.letter("/letters")
+      _ = await engine.freeze(letter)
+      letter.priority = .urgent
+      maySend.value = true
+      engine.thaw()
+      #expect(await fixture.origin.waitForHits("/letters", 1))
+      let freezer = try #require(engine.freezing).freezer
+      let priority = await withCheckedContinuation {
+        (continuation: CheckedContinuation<NetworkRequest.Priority?, Never>) in
+        freezer.dispatch { continuation.resume(returning: $0.attempts.values.first?.operation?.priority) }
+      }
+      #expect(priority == .urgent)
+      fixture.origin.release("/letters")
+      #expect(await letter.end().text == "taken")
+    }
+  }
+
   @Test func `the origin is the lane of what names none`() async throws {
     let fixture = try FreezingFixture { $0.maySend = { _ in false } }
     try await fixture.live { engine in
