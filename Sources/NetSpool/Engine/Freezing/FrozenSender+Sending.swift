@@ -127,7 +127,7 @@ extension FrozenSender: FrozenSpoolOwner {
     // Others may have come since, and each may have another one now.
     if let priority = waiting[id]?.operations.map(\.priority).max() { request.priority = priority }
     let attempt = NetworkOperation(request, engine: engine)
-    forwardProgress(of: attempt, to: waiting[id]?.operations ?? [])
+    forwardEvents(of: attempt, to: waiting[id]?.operations ?? [])
     let freezer = freezer
     let number = attempt.id
     attempt.onConclusion { result in
@@ -140,11 +140,13 @@ extension FrozenSender: FrozenSpoolOwner {
     didEnd(id, Self.event(failure))
   }
 
-  private func forwardProgress(of attempt: NetworkOperation, to operations: [NetworkOperation]) {
+  private func forwardEvents(of attempt: NetworkOperation, to operations: [NetworkOperation]) {
     for operation in operations {
       let wants = operation.wantedProgress
       if wants.upload { attempt.onUploadProgress { operation.deliverHere(.upload($0)) } }
       if wants.download { attempt.onDownloadProgress { operation.deliverHere(.download($0)) } }
+      guard operation.shared.withLock({ $0.handlers.wantsInformational }) else { continue }
+      attempt.onInformational { operation.deliverHere(.informational($0)) }
     }
   }
 

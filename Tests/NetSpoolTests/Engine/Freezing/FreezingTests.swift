@@ -168,6 +168,17 @@ struct FreezingTests {
     }
   }
 
+  @Test func `an informational answer to an attempt is told`() async throws {
+    let hints = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+    fixture.origin.on("/letters", .raw(hints + "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ntaken"))
+    try await fixture.live { engine in
+      let heard = Journal<Int>()
+      let letter = engine.letter("/letters").onInformational { heard.add($0.status) }
+      #expect(await engine.end(of: letter).text == "taken")
+      #expect(heard.entries == [103])
+    }
+  }
+
   @Test func `a clock that is set makes no dead letter`() async throws {
     fixture.origin.enqueue(.status(503), .status(503), .status(503), .text("taken"), for: "/letters")
     let shift = Variable<Microseconds>(0)
