@@ -19,6 +19,8 @@ struct LaneScheduler: Sendable {
   /// Up to this one they are from before; none when it is 0.
   private var thawsTo = FrozenID(0)
   private var thawing = 0
+  /// Their lanes have begun by then.
+  private var opensBy = Microseconds.min
   /// The lanes that stand still, by the poisoned ones that stopped them.
   private var halting: [FrozenID: LaneKey] = [:]
   private var newest = FrozenID(0)
@@ -122,7 +124,7 @@ extension LaneScheduler {
   /// - Parameter random: evenly distributed in 0..<1, asked once for each lane.
   mutating func thaw(at now: Microseconds, random: () -> Double) {
     isOnline = true
-    beginThawing()
+    beginThawing(at: now)
     for key in lanes.keys {
       let moment = now + Microseconds(random() * Double(openingJitter))
       change(key) { $0.open(at: moment) }
@@ -134,7 +136,7 @@ extension LaneScheduler {
   /// - Parameter random: evenly distributed in 0..<1.
   mutating func wake(_ id: FrozenID, at now: Microseconds, random: Double) {
     guard let key = laneOf[id] else { return }
-    beginThawing()
+    beginThawing(at: now)
     let moment = now + Microseconds(random * Double(openingJitter))
     change(key) { $0.open(at: moment) }
   }
@@ -146,13 +148,15 @@ extension LaneScheduler {
 
   /// Lets all go that wait for the network and for no time.
   mutating func releaseHeld(at now: Microseconds) {
+    beginThawing(at: now)
     for key in lanes.keys { change(key) { $0.releaseHeld(at: now) } }
   }
 
   /// Lets the requests that are here now go gently.
-  private mutating func beginThawing() {
+  private mutating func beginThawing(at now: Microseconds) {
     thawsTo = newest
     thawing = laneOf.count
+    opensBy = now + openingJitter
   }
 }
 
@@ -179,6 +183,8 @@ extension LaneScheduler {
         return id
       }
     }
+    // There is room: what is left of the old ones waits for something else, perhaps for days.
+    if opensBy <= now { (thawsTo, thawing) = (FrozenID(0), 0) }
     return nil
   }
 

@@ -152,6 +152,24 @@ struct LaneSchedulerTests {
     #expect(fixture.launched(at: 2).count >= 39)
   }
 
+  @Test func `a request that cannot go does not keep the others at eight`() {
+    var fixture = Fixture(20) { "lane \($0)" }
+    fixture.scheduler.thaw(at: Fixture.time(10)) { 0.5 }
+    // Given lanes that have not begun yet, and then one whose engine does not come
+    #expect(fixture.launched(at: 10) == [])
+    #expect(fixture.launched(at: 11).count == 8)
+    fixture.scheduler.wait(FrozenID(1), until: .max, forNetwork: true)
+    for number: UInt64 in 2...20 { fixture.end(number) }
+    #expect(fixture.launched(at: 12) == [])
+    for number: UInt64 in 21...40 { fixture.add(number, lane: "lane \(number)") }
+    #expect(fixture.launched(at: 12).count == 20)
+    // When it may go, all that wait are old ones again
+    for number: UInt64 in 41...60 { fixture.add(number, lane: "new \(number)", due: 20) }
+    fixture.scheduler.wake(FrozenID(1), at: Fixture.time(15), random: 0)
+    for number: UInt64 in 21...40 { fixture.end(number) }
+    #expect(fixture.launched(at: 20).count == 8)
+  }
+
   @Test func `lanes begin one after the other`() {
     var fixture = Fixture(4) { "lane \($0)" }
     fixture.scheduler.setOffline()
