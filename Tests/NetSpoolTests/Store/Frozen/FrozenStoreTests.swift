@@ -101,6 +101,27 @@ struct FrozenStoreTests {
     #expect(store.statistics.commits - before.commits == 1 && store.statistics.changes - before.changes == 2)
   }
 
+  /// Without a pause it would ask, and be told each time that the first is still there.
+  @Test(.enabled(if: TinyDisk.isPossible))
+  func `an equal request waits behind the end of the first for room on the disk`() throws {
+    let disk = try #require(TinyDisk(mebibytes: 4))
+    let store = try disk.directory.openFrozen { $0.retryPeriod = 0 }
+    let number = try store.accept("one", dedupe: "d")
+    var journal = FrozenJournal(store) { .now }
+    _ = journal.write()
+    // Given a disk without room for the end of a request
+    try disk.fill()
+    let ending = FrozenEnding.sample(String(repeating: "x", count: 1_500_000))
+    journal.append(.deadLetter(number, ending, keepsBody: true), .caller { _, _ in })
+    #expect(journal.writeAll().isEmpty && journal.isHolding)
+    // When an equal one comes, then it is written with that
+    journal.append(.accept(.sample("two", dedupe: "d"), body: []), .caller { _, _ in })
+    #expect(!journal.isWaiting)
+    try disk.empty()
+    let notices = journal.write()
+    #expect(try notices.map { try $0.result.get().number } == [0, number + 1])
+  }
+
   // MARK: Earlier layouts
 
   @Test func `the lists of the first layout are taken out`() throws {
