@@ -73,7 +73,8 @@ public struct FreezeOptions: Sendable, Hashable {
   public var lane: String?
   /// False: up to four of its lane may be on their way at once; true by default.
   public var isOrdered = true
-  /// When it expires, counted from its acceptance; the engine's when nil.
+  /// When it expires, counted from its acceptance; the engine's when nil. Zero or less is refused before anything
+  /// is queued (`.invalidConfiguration`, `lifetime`).
   public var lifetime: Duration?
   /// True: it is sent again even when an earlier attempt may have had its effect and nothing protects it from having it
   /// twice; false by default.

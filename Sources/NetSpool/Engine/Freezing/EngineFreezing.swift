@@ -145,7 +145,8 @@ extension NetworkEngine {
   /// Makes sure that the request can be kept, and takes its body into memory: files may change. On the thread that
   /// enqueues. Opens the store with default settings if the engine has none yet.
   ///
-  /// Throws `invalidRequest(streams, stream)`, `bodyTooLarge`, `uploadSourceFailed`, and what opening a store throws.
+  /// Throws `invalidRequest(streams, stream)`, `invalidConfiguration(lifetime)`, `bodyTooLarge`,
+  /// `uploadSourceFailed`, and what opening a store throws.
   func prepareToFreeze(_ request: inout NetworkRequest, hasStreams: Bool) throws(NetworkError) {
     let method = request.method
     guard !method.isSafe else {
@@ -154,6 +155,9 @@ extension NetworkEngine {
       return
     }
     if hasStreams { throw NetworkError(.invalidRequest, reason: "streams") }
+    if let lifetime = request.extra.freezing.lifetime, lifetime <= .zero || lifetime > .longest {
+      throw .misconfigured("lifetime")
+    }
     let freezing = try freezingOrDefault()
     request.extra.prepared = .bytes(
       try request.extra.prepared.bytes(atMost: freezing.freezer.settings.limits.bodyBytesMax))

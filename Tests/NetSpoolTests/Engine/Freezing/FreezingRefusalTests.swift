@@ -47,6 +47,17 @@ struct FreezingRefusalTests {
     }
   }
 
+  @Test(arguments: [Duration.zero, .seconds(-1), .seconds(2_000_000_000)])
+  func `a lifetime out of range is refused before anything is kept`(lifetime: Duration) async throws {
+    try await fixture.live { engine in
+      let letter = engine.letter("/letters").configure { $0.freezing.lifetime = lifetime }
+      letter.onFrozen { _ in Issue.record("it was frozen") }
+      let error = await engine.end(of: letter).error
+      #expect(error?.code == .invalidConfiguration && error?.reason == "lifetime")
+      #expect(engine.deadLetters.isEmpty && fixture.origin.requestCount == 0)
+    }
+  }
+
   @Test func `files are taken in when it is frozen`() async throws {
     fixture.origin.stop()
     let folder = try TestFolder(in: TestFiles.fast)
