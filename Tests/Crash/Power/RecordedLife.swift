@@ -31,7 +31,7 @@ final class RecordedLife: FrozenSpoolOwner {
       },
       random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
-    finished = try spool.outcomes().map(\.id)
+    finished = try store.endings(.outcomes).map { FrozenID($0.number) }
     dead = try store.deadLetters(at: world.now()).map(\.id)
   }
 

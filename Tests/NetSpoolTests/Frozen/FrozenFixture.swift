@@ -11,12 +11,14 @@ extension ClockMoment {
 
 extension FrozenRecord {
   static func sample(
-    _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], at now: ClockMoment = .at(0)
+    _ method: Method = .post, keyed: Bool = true, flags: FrozenFacts.Flags = [], scope: String = "",
+    at now: ClockMoment = .at(0)
   ) -> FrozenRecord {
     var request = FrozenRequest(
       method: method, url: "https://example.org/things", key: IdempotencyKey("k"), lane: "https://example.org"
     )
     if !keyed { request.keyField = "" }
+    request.scope = scope
     var facts = FrozenFacts(at: now, lifetime: 7 * .day)
     facts.flags = flags
     return FrozenRecord(request: request, facts: facts)

@@ -91,7 +91,10 @@ extension FrozenSender {
 
   /// Until the disk knows that it was told, it is not told again.
   private func didTell(_ ending: Ending) {
-    let then = { [unowned self] in undelivered[ending] = nil }
+    let then = { [unowned self] in
+      undelivered[ending] = nil
+      if let first = unoffered, undelivered.count <= Self.offeredMax / 2 { offerOutcomes(from: first) }
+    }
     if let diedWall = ending.diedWall {
       spool.acknowledgeLetter(ending.id, diedWall, then: then)
     } else {
@@ -103,13 +106,33 @@ extension FrozenSender {
 
   /// Offers the endings that no caller has taken, in the order in which the requests were accepted.
   func offerEndings(to engine: NetworkEngine) {
-    guard engine.freezing?.hasHandlers == true, let outcomes = try? spool.outcomes() else { return }
+    guard engine.freezing?.hasHandlers == true else { return }
+    offerOutcomes(from: FrozenID(0))
     // Of what the spool still has, the news is on its way.
-    for (id, outcome) in outcomes where !spool.contains(id) {
-      offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: true))
-    }
-    for (id, letter) in spool.untoldLetters() where !spool.contains(id) {
+    for id in spool.undelivered.sorted() where !spool.contains(id) {
+      guard let letter = spool.letter(id) else { continue }
       offer(ThawedRequest(id: id, ending: .dead(letter), mayBeRepeated: true))
+    }
+  }
+
+  /// Endings that are on their way to handlers when no more outcomes are read: each may have 80 KiB.
+  private static let offeredMax = 256
+
+  /// The others follow when half of these have been taken.
+  private func offerOutcomes(from first: FrozenID) {
+    unoffered = nil
+    try? spool.store.forEachEnding(.outcomes, from: first.number) { number, ending in
+      let id = FrozenID(number)
+      guard undelivered.count < Self.offeredMax else {
+        unoffered = id
+        return false
+      }
+      if !spool.contains(id), undelivered[Ending(id: id)] == nil,
+        let outcome = FrozenOutcome(decoding: ending.payload.rawBytes)
+      {
+        offer(ThawedRequest(id: id, ending: .outcome(outcome), mayBeRepeated: true))
+      }
+      return true
     }
   }
 

@@ -45,6 +45,8 @@ final class FrozenSender {
   /// Endings on their way to their handlers, or whose handlers have returned and that are not yet acknowledged on the
   /// disk, by the engine whose they are.
   var undelivered: [Ending: NetworkEngine] = [:]
+  /// From this one on there may be outcomes that were offered to no handler yet; nil: there are none.
+  var unoffered: FrozenID?
   /// Engines, the newest last.
   var engines: [WeakEngine] = []
   private var known: Set<UInt64> = []

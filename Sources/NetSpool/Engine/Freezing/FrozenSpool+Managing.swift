@@ -34,20 +34,8 @@ extension FrozenSpool {
     write(.amend(id.number, told)) { _, _ in then() }
   }
 
-  /// Dead letters that no caller was told of, the oldest first.
-  func untoldLetters() -> [(id: FrozenID, letter: DeadLetter)] {
-    undelivered.sorted().compactMap { id in letter(id).map { (id, $0) } }
-  }
-
-  private func letter(_ id: FrozenID) -> DeadLetter? {
+  func letter(_ id: FrozenID) -> DeadLetter? {
     (try? store.ending(.deadLetters, id.number)).flatMap { DeadLetter($0, at: world.now()) }
-  }
-
-  /// Outcomes that no caller has taken yet, also those of earlier processes, the oldest first.
-  func outcomes() throws(NetworkError) -> [(id: FrozenID, outcome: FrozenOutcome)] {
-    try store.endings(.outcomes).compactMap { number, ending in
-      FrozenOutcome(decoding: ending.payload.rawBytes).map { (FrozenID(number), $0) }
-    }
   }
 
   /// Has a dead one sent after all, with its old key. `then` comes once that is on the disk, or with

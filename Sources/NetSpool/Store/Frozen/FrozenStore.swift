@@ -258,12 +258,21 @@ extension FrozenStore {
     return row
   }
 
-  /// Outcomes that no caller has taken, or dead letters, in the order of their numbers. Those whose bytes are not what was
-  /// written are left out.
+  /// Goes through the outcomes that no caller has taken, or the dead letters, in the order of their numbers, for
+  /// as long as `visit` says so. Those whose bytes are not what was written are left out.
+  func forEachEnding(
+    _ kind: Endings, from number: UInt64 = 0, _ visit: (_ number: UInt64, _ ending: FrozenEnding) -> Bool
+  ) throws(NetworkError) {
+    try forEach(in: table(kind), from: number) { number, value in
+      FrozenEnding(number, decoding: value).map { visit(number, $0) } ?? true
+    }
+  }
+
+  /// All of them.
   func endings(_ kind: Endings) throws(NetworkError) -> [(number: UInt64, ending: FrozenEnding)] {
     var endings: [(number: UInt64, ending: FrozenEnding)] = []
-    try forEach(in: table(kind)) { number, value in
-      if let ending = FrozenEnding(number, decoding: value) { endings.append((number, ending)) }
+    try forEachEnding(kind) { number, ending in
+      endings.append((number, ending))
       return true
     }
     return endings

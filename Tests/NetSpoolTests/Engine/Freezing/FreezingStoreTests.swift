@@ -101,6 +101,36 @@ struct FreezingStoreTests {
     #expect(fixture.origin.hits("/letters") == 3)
   }
 
+  @Test func `outcomes that no handler has heard are handed over some at a time, each once`() async throws {
+    let fixture = try FreezingFixture()
+    try await fixture.live { engine in
+      let freezing = try #require(engine.freezing)
+      let (store, count) = (freezing.freezer.store, 600)
+      // Given many that an earlier process left
+      var record = FrozenRecord.sample(scope: freezing.scope)
+      record.facts.lastStatus = 200
+      let outcome = FrozenOutcome(record, headers: Headers(), body: [1], at: .now)
+      store.write((0..<count).map { _ in .accept(.sample("x"), body: []) })
+      let numbers = try store.numbers
+      let ending = FrozenEnding(endedAt: .now, payload: outcome.encode())
+      store.write(numbers.map { .finish($0, ending) })
+      // When the handler takes its time
+      let (goesOn, isTold, told) = (Latch(), Latch(), Journal<UInt64>())
+      try engine.onThawed { outcome in
+        goesOn.block()
+        told.add(outcome.id)
+        if told.count == count { isTold.open() }
+      }
+      let atOnce = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+        freezing.freezer.dispatch { continuation.resume(returning: $0.undelivered.count) }
+      }
+      #expect(atOnce == 256)
+      goesOn.open()
+      await isTold.opened()
+      #expect(told.entries.sorted() == numbers)
+    }
+  }
+
   @Test func `a store that closes lets go of engines that ask at the last moment`() async throws {
     let fixture = try FreezingFixture()
     let (turn, gate) = (try Gate(), try Gate())
