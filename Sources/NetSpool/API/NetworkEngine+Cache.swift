@@ -112,7 +112,6 @@ enum CacheOpening {
       guard !given.isEmpty, !given.utf8.contains(0) else { throw .misconfigured("directory") }
       return given
     }
-    guard isName(name) else { throw .misconfigured("storageName") }
     guard let base else {
       throw NetworkError(.storeOpenFailed, reason: "neither \(variable) nor HOME is set")
     }
@@ -126,7 +125,7 @@ extension CacheConfiguration {
     for engine: NetworkEngine, now: @escaping @Sendable () -> Int64
   ) throws(NetworkError) -> EngineCache {
     let name = engine.configuration.storageName
-    try check(name)
+    try check()
     var settings = CacheStoreSettings(
       directory: try CacheOpening.directory(
         directory, named: name, in: UserDirectories.cache, of: "XDG_CACHE_HOME"))
@@ -152,8 +151,7 @@ extension CacheConfiguration {
   /// Lengths are 32 bits long in a record.
   private static let bodyBytesMost = Int(UInt32.max)
 
-  private func check(_ name: String) throws(NetworkError) {
-    guard CacheOpening.isName(name) else { throw .misconfigured("storageName") }
+  private func check() throws(NetworkError) {
     guard CacheOpening.isName(namespace) else { throw .misconfigured("namespace") }
     guard (1 << 20...CacheOpening.storeBytesMax).contains(bytesMax) else { throw .misconfigured("bytesMax") }
     guard bodyBytesMax >= 0 else { throw .misconfigured("bodyBytesMax") }

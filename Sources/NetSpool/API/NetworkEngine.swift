@@ -132,6 +132,7 @@ public final class NetworkEngine: Sendable {
     do throws(NetworkError) {
       try HeaderRules.check(name: "User-Agent", value: configuration.applicationVersion)
     } catch { throw .misconfigured("applicationVersion") }
+    guard CacheOpening.isName(configuration.storageName) else { throw .misconfigured("storageName") }
     if configuration.originPauseMax < .zero { throw .misconfigured("originPauseMax") }
     if configuration.limits.hasNegative { throw .misconfigured("limits") }
     guard configuration.receiveBufferBytes >= 1024, configuration.receiveBufferBytes <= 10 << 20 else {

@@ -41,12 +41,9 @@ struct CacheConfigurationTests {
     }
   }
 
-  @Test func `a name of a directory that cannot be one`() throws {
+  @Test func `a name of a directory that cannot be one is refused when the engine is made`() {
     for name in ["", "..", "a/b", "a b"] {
-      var configuration = NetworkEngine.Configuration()
-      configuration.storageName = name
-      let engine = try NetworkEngine(host: "127.0.0.1", configuration: configuration)
-      let error = failure(of: engine, CacheConfiguration())
+      let error = NetworkEngine.refusal { $0.storageName = name }
       #expect(error?.code == .invalidConfiguration && error?.reason == "storageName", "\(name)")
     }
   }
