@@ -93,7 +93,16 @@ final class ChunkSource: BodySource {
 
   /// A stream that gives its bytes once is opened when the first is wanted: the source may still be closed for another address,
   /// or for want of a descriptor.
-  func open() throws(NetworkError) { if canRewind { try begin() } }
+  func open() throws(NetworkError) {
+    guard canRewind else { return }
+    try begin()
+    // libcurl asks for nothing of a body without bytes.
+    guard length == 0 else { return }
+    do throws(NetworkError) { try probeForMore(0) } catch {
+      close()
+      throw error
+    }
+  }
 
   private func begin() throws(NetworkError) {
     let waking = stream as? any WakingUploadStream

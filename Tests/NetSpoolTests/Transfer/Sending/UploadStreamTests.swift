@@ -41,6 +41,15 @@ struct UploadStreamTests {
     #expect(stream.opens == 1 && stream.closes == 1)
   }
 
+  @Test func `fail before anything is sent when no bytes were declared and some come`() async throws {
+    let stream = ScriptedUpload([.bytes([1])], length: 0)
+    try await withWire { wire in
+      let error = try await wire.failure(wire.operation("/a").setUploadStream(stream))
+      #expect(error.code == .uploadLengthMismatch && wire.origin.requests.isEmpty, "\(error)")
+    }
+    #expect(stream.opens == 1 && stream.closes == 1)
+  }
+
   @Test func `report progress`() async throws {
     try await withWire { wire in
       wire.origin.on("/a", .text("ok"))
