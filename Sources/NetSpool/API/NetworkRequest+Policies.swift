@@ -163,7 +163,7 @@ extension NetworkRequest {
     ///   - count: attempts in all.
     ///   - pause: the longest pause before the second of them; it doubles from attempt to attempt.
     ///   - pauseMax: no pause is longer.
-    ///   - statuses: those that are worth another attempt.
+    ///   - statuses: those of 400 and more that are worth another attempt.
     ///   - methods: those whose requests are repeated, and no others. One that is not idempotent, as `.post`, is sent again
     ///     after such a status, after a time-out, and when nothing of it was sent: the origin may get it twice. Nil, the
     ///     default: the idempotent ones (RFC 9110 section 9.2.2), and all with an `idempotencyKey`. The silent repeat of
