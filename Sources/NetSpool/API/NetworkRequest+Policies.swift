@@ -173,8 +173,8 @@ extension NetworkRequest {
       statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504], methods: Set<Method>? = nil
     ) -> Self {
       var retry = Self(attemptsMax: max(1, count))
-      retry.backoffBaseSeconds = max(0, pause.seconds)
-      retry.backoffCapSeconds = max(0, pauseMax.seconds)
+      retry.backoffBaseSeconds = max(leastPause.seconds, pause.seconds)
+      retry.backoffCapSeconds = max(leastPause.seconds, pauseMax.seconds)
       retry.statuses = statuses
       if let methods { retry.methods = .only(methods) }
       return retry
@@ -186,9 +186,12 @@ extension NetworkRequest {
     package static func attempts(_ count: Int, anyMethod: Bool, anyFailure: Bool, pause: Duration?) -> Self {
       var policy = attempts(count)
       if anyMethod { policy.methods = .any }
-      (policy.repeatsAnyFailure, policy.pause) = (anyFailure, pause)
+      (policy.repeatsAnyFailure, policy.pause) = (anyFailure, pause.map { max($0, leastPause) })
       return policy
     }
+
+    /// After no pause at all comes the silent repeat, which is hidden from all who share an exchange.
+    private static let leastPause = Duration.microseconds(1)
 
     /// 408, 425, 429, 500, 502, 503, 504.
     static let transientStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]

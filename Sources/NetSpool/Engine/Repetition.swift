@@ -31,7 +31,7 @@ struct Repetition {
     } wanting: {
       $0.repeats(cause, after: attempts, request.method)
     }
-    let random = Double.random(in: 0..<1, using: &random)
+    let random = Double.random(in: Double.leastNormalMagnitude..<1, using: &random)
     return retryDecision(attempt, policy: policy, budget: &origin.budget, random: random)
   }
 

@@ -103,6 +103,20 @@ struct CoalescingTests {
     }
   }
 
+  @Test(arguments: [true, false])
+  func `a repetition without a pause is for no other that wants none`(_ isFirstPatient: Bool) async throws {
+    try await withEngine { engine, origin in
+      origin.enqueue(.hangUp, .text("late"), for: "/a")
+      let operations = [NetworkRequest.Retry.none, .attempts(2, pause: .zero)].map { retry in
+        engine.operation(path: "/a").configure { $0.retry = retry }
+      }
+      await engine.share("/a", at: origin, isFirstPatient ? operations.reversed() : operations)
+      #expect(await operations[0].end().code == .connectionLost)
+      #expect(await operations[1].end().text == "late")
+      #expect(origin.hits("/a") == 2)
+    }
+  }
+
   @Test func `requests that differ in what the origin may see are never shared`() async throws {
     try await withEngine { engine, origin in
       origin.on("/a") { request in
