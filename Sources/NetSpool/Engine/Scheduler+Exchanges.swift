@@ -276,8 +276,9 @@ extension Scheduler {
     default: break
     }
     let part = transfer.exchange.hasStreamed ? operation.partToGoOnWith : nil
-    if case .retry = next {
-      tellOfAttempt(operation, transfer, failure)
+    if case .retry(let pause) = next {
+      // As where libcurl repeats by itself, no handler hears of the silent one.
+      if pause > 0 { tellOfAttempt(operation, transfer, failure) }
       letFollowersShare(operation)
     }
     operation.loop.transfer = nil

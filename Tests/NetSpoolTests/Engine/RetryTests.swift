@@ -31,6 +31,22 @@ struct RetryTests {
     }
   }
 
+  /// libcurl repeats none whose body is under way, so it is repeated here.
+  @Test func `a silent repeat in the middle of a body is told to no handler`() async throws {
+    try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
+      origin.on("/warm", .text("warm"))
+      #expect(await engine.end(of: engine.operation(path: "/warm")).text == "warm")
+      origin.enqueue(
+        Answer.text("lost").fault(.reset, at: .requestBody(1 << 20)), .text("second"), for: "/a")
+      let heard = Counter()
+      let operation = engine.operation(path: "/a", method: .put)
+        .setBody(.bytes([UInt8](repeating: 7, count: 32 << 20))).onAttempt { _, _ in heard.add() }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "second" && ending.response?.metrics.attempts == 2, "\(ending)")
+      #expect(heard.value == 0 && origin.hits("/a") == 2)
+    }
+  }
+
   @Test
   func `a new connection that is closed without a byte is a lost one, and the next attempt has another`()
     async throws
