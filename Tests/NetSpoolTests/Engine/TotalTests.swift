@@ -191,6 +191,23 @@ import Testing
     }
   }
 
+  @Test func `a form without a file has the limit of a body from memory`() async throws {
+    let folder = try TestFolder()
+    let path = try folder.write("photo", [1])
+    try await withEngine({ $0.timeouts = NetworkRequest.Timeouts() }) { engine, _ in
+      var form = Multipart()
+      form.addField("1", forKey: "a")
+      let operation = engine.operation(path: "/a", method: .post).setBody(.multipart(form))
+      var request = operation.request
+      try request.makeReady()
+      #expect(operation.timeLimits(request).total == .seconds(60))
+      form.addFile(path, forKey: "photo")
+      request.body = .multipart(form)
+      try request.makeReady()
+      #expect(operation.timeLimits(request).total == nil)
+    }
+  }
+
   @Test func `the wait for a slot and the whole time are told`() async throws {
     try await withEngine(queue: { $0.sizing = .fixed(1) }) { engine, origin in
       origin.on("/b", .text("b"))

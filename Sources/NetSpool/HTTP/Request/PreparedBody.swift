@@ -25,6 +25,17 @@ enum PreparedBody: Sendable {
   }
 }
 
+extension PreparedBody {
+  /// A form without a file is in memory, and all that holds for such bodies holds for it.
+  fileprivate init(_ layout: Multipart.Layout) {
+    let parts = layout.segments.compactMap { segment -> [UInt8]? in
+      if case .bytes(let bytes) = segment { bytes } else { nil }
+    }
+    let isWhole = parts.count == layout.segments.count
+    self = isWhole ? .bytes(parts.reduce(into: []) { $0 += $1 }) : .multipart(layout)
+  }
+}
+
 extension NetworkRequest.Body {
   /// The `Content-Type` it asks for; the request's own field wins.
   var contentType: String? {
@@ -47,7 +58,7 @@ extension NetworkRequest.Body {
     case .none: .none
     case .bytes(let bytes, _), .json(let bytes): .bytes(bytes)
     case .form(let parameters): .bytes(FormBody.encode(parameters.pairs))
-    case .multipart(let multipart): .multipart(try multipart.layout())
+    case .multipart(let multipart): PreparedBody(try multipart.layout())
     case .file(let path, _): .file(path: path, promised: try FileVersion.promised(by: path))
     case .stream(let source, _): .stream(source)
     case .custom(_, let encode): .bytes(try Self.run(encode, parameters))
