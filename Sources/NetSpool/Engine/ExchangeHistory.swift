@@ -54,8 +54,9 @@ final class ExchangeHistory {
   var needsOwnConnection = false
   /// The origin refused `Expect: 100-continue` with 417.
   var refusesExpect = false
-  /// How many addresses were given up for the connection that is being made, and what they took of its limit.
-  var failover: (count: Int, spent: Microseconds) = (0, 0)
+  /// How many addresses were given up for the connection that is being made, and what they, its name and its
+  /// authorities took of its limit.
+  var connecting: (addresses: Int, spent: Microseconds) = (0, 0)
   var queueDeadline: TimerTable.Key?
   /// Runs when its own total is shorter than that of the exchange it shares.
   var ownTotal: TimerTable.Key?

@@ -261,7 +261,7 @@ extension Scheduler {
     if history.firstStart == 0 { history.firstStart = transfer.exchange.startedAt }
     history.spent += transfer.exchange.deadlines?.spent(now: MonotonicClock.now) ?? 0
     history.needsFreshConnection = false
-    if case .again = next {} else { history.failover = (0, 0) }
+    if case .again = next {} else { history.connecting = (0, 0) }
     if case .redirect = next { context.reportLastSent(operation, transfer) }
     history.delivered.received = max(history.delivered.received, transfer.exchange.reportedBytes)
     history.delivered.sent = max(history.delivered.sent, transfer.exchange.reportedSent)

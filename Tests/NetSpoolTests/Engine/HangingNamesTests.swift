@@ -65,6 +65,25 @@ import Testing
     }
   }
 
+  @Test func `the time that a name takes is taken off the limit for connecting`() async throws {
+    let hole = try BlackHole()
+    try await withHangingNames { queue, _, hangs in
+      let engine = try NetworkEngine(on: queue)
+      let operation = engine.start(engine.operation(url: "http://hanging.test:\(hole.port)/"))
+      await engine.settle()
+      _ = await operation.onLoop(after: .milliseconds(100)) {}
+      hangs.open()
+      #expect(await until { operation.state == .executing })
+      let timeouts = await operation.port.onLoop(of: engine.id) { _ in
+        operation.loop.transfer?.exchange.plan.timeouts
+      }
+      let left = try #require(timeouts).connect
+      #expect(left <= NetworkRequest.Timeouts.patient.connect - .milliseconds(99), "\(left)")
+      operation.cancel()
+      #expect(await operation.end().code == .cancelled)
+    }
+  }
+
   /// Others have asked for one of the names as well, behind more names than they may have looked up at once. Five of them fill
   /// all that several may have, after two seconds; the rest is for who has none.
   @Test(arguments: [(1, 20, 4), (5, 30, 24)])

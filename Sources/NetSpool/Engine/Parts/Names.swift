@@ -101,7 +101,8 @@ final class Names {
 
   /// Milliseconds, and how the operation ends then.
   private func limit(of operation: NetworkOperation) -> (UInt64, NetworkError) {
-    let connect = operation.timeLimits(operation.sent).connect.seconds
+    let spent = Double(operation.loop.history?.connecting.spent ?? 0) / 1e6
+    let connect = max(0, operation.timeLimits(operation.sent).connect.seconds - spent)
     let left = max(0, operation.secondsLeft(operation.sent, nil))
     let cause = left < connect ? NetworkError.Cause.total : .connect
     return (UInt64(min(left, connect, 1e9) * 1000), NetworkError(.timedOut, cause: cause))
@@ -183,6 +184,7 @@ final class Names {
     if let failure = wait.failure { operation.makeExtras().nameFailure = failure }
     let (history, time) = (operation.makeHistory(), MonotonicClock.now - wait.since)
     history.spent += time
+    history.connecting.spent += time
     guard case .addresses = wait.reason else { return }
     history.lookupTime += time
     guard let origin = operation.loop.origin, let name = name(for: operation, at: origin),
@@ -198,6 +200,7 @@ final class Names {
       MonotonicClock.now - history.waitingSince > Self.failureMax
     else { return false }
     operation.loop.extras?.nameFailure = nil
+    history.connecting.spent = 0
     return true
   }
 
@@ -250,14 +253,14 @@ final class Names {
   ) -> Bool {
     guard let time = transfer.dialTime(now: now), time >= Self.failoverTime,
       let name = name(for: operation, at: origin), name.addresses.count > 1,
-      operation.loop.history?.failover.count ?? 0 < name.addresses.count - 1
+      operation.loop.history?.connecting.addresses ?? 0 < name.addresses.count - 1
     else { return false }
     if name.hasBothFamilies, time < Self.failoverTime + Self.otherFamilyTime { return false }
     // Others may have found out the same already.
     if transfer.exchange.addressesVersion == name.version { name.putFirstLast() }
     let history = operation.makeHistory()
-    history.failover.count += 1
-    history.failover.spent += now - transfer.exchange.startedAt
+    history.connecting.addresses += 1
+    history.connecting.spent += now - transfer.exchange.startedAt
     return true
   }
 }

@@ -104,8 +104,8 @@ final class Starter {
       let spent = (history?.spent ?? 0) - (history?.spentBefore ?? 0)
       plan.timeouts.attempt = .microseconds(max(1, attempt.microseconds - spent))
     }
-    if let dialed = history?.failover.spent, dialed > 0 {
-      plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - dialed))
+    if let spent = history?.connecting.spent, spent > 0 {
+      plan.timeouts.connect = .microseconds(max(1, plan.timeouts.connect.microseconds - spent))
     }
     plan.refusesResend =
       !(plan.method.isIdempotent || operation.isKeyed)

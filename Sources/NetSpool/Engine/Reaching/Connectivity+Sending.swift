@@ -95,6 +95,7 @@ extension Connectivity {
       return nil
     }
     operation.loop.extras?.nameFailure = nil
+    operation.loop.history?.connecting.spent = 0
     let wait = Wait(.route, in: watch.routeWaiters, then: .route(atFront: true))
     operation.forEachRecipient { context.goOnWithQueueDeadline($0) }
     update(watch)
