@@ -32,6 +32,8 @@ final class ExchangeHistory {
   var authentication = Authentication()
   /// Exchanges begun that were to bring the answer.
   var attempts = 1
+  /// The number of them that a policy counts: what follows a wait for the origin uses none up.
+  private(set) var countedAttempts = 1
   /// What the exchanges so far, and the waits between them, have taken of the total.
   var spent: Microseconds = 0
   /// How much of it the attempts before this one have taken.
@@ -66,6 +68,14 @@ final class ExchangeHistory {
 
   init(_ request: NetworkRequest) {
     target = Target(url: request.url, method: request.method, headers: request.headers)
+  }
+
+  /// Another attempt follows; a policy has asked for it, or it has only waited for its origin.
+  func beginAttempt(isAsked: Bool) {
+    attempts += 1
+    if isAsked { countedAttempts += 1 }
+    spentBefore = spent
+    connecting = (0, 0)
   }
 
   /// The next attempt comes after so long, which is part of the total and not of its own limit.

@@ -10,7 +10,7 @@ struct Repetition {
     guard operation.loop.extras?.sinkFailure == nil || operation.loop.isDetached else { return nil }
     let request = operation.sent
     let history = operation.loop.history
-    let attempts = history?.attempts ?? 1
+    let attempts = history?.countedAttempts ?? 1
     let isUnprocessed = transfer.exchange.isUnprocessed && attempts < Transfer.sendsMax
     if isUnprocessed || transfer.exchange.hasMetUnaskedBytes, transfer.exchange.head == nil,
       request.prepared.canReplay
@@ -54,7 +54,7 @@ struct Repetition {
     _ leader: NetworkOperation, _ transfer: Transfer, _ cause: FailedAttempt.Cause
   ) -> [NetworkOperation] {
     guard leader.loop.waitersLeft > 0 else { return [] }
-    let attempts = leader.loop.history?.attempts ?? 1
+    let attempts = leader.loop.history?.countedAttempts ?? 1
     return leader.recipients.filter { recipient in
       let policy = recipient.sent.retry(of: recipient.engine)
       return !policy.repeats(cause, after: attempts, recipient.sent.method)

@@ -102,8 +102,8 @@ extension Scheduler {
         return successor(of: transfer, operation, .retry(after: delay), ended)
       }
       if let wait = connectivity.originWait(operation, ended) {
-        operation.loop.transfer = nil
-        recycle(transfer, operation)
+        _ = successor(of: transfer, operation, .again)
+        operation.makeHistory().beginAttempt(isAsked: false)
         return .wait(wait)
       }
     }
@@ -284,8 +284,7 @@ extension Scheduler {
     operation.loop.transfer = nil
     recycle(transfer, operation)
     guard case .retry(let seconds) = next else { return .next(next) }
-    history.attempts += 1
-    history.spentBefore = history.spent
+    history.beginAttempt(isAsked: true)
     history.needsFreshConnection = seconds == 0
     guard let part else { return .again(after: seconds) }
     unregister(operation)  // the rest is of use to no other

@@ -72,7 +72,8 @@ extension Connectivity {
     let request = operation.sent
     guard request.waitsForOrigin, blamingNetwork(failure, operation).isOffline,
       operation.loop.extras?.sinkFailure == nil, request.prepared.canReplay,
-      failure.isRetrySafe || request.method.isIdempotent || operation.isKeyed
+      failure.isRetrySafe || request.method.isIdempotent || operation.isKeyed,
+      operation.secondsLeft(request, operation.loop.transfer) > 0
     else { return nil }
     if let left = operation.queueTimeLeft, left <= .zero { return nil }
     let url = operation.loop.history?.target.url ?? request.url

@@ -15,8 +15,12 @@ struct OriginWaitTests {
       let queue = engine.configuration.queue
       #expect(await until { await queue.snapshot.origins.first?.health == .originDown })
       #expect(operation.state == .queued)
+      // What the try has taken is taken off the total
+      let spent = await operation.port.onLoop(of: engine.id) { _ in operation.loop.history?.spent ?? 0 }
+      #expect(spent > 0)
       try origin.start()
-      #expect(await operation.end().text == "hello")
+      let ending = await operation.end()
+      #expect(ending.text == "hello" && ending.response?.metrics.attempts == 2, "\(ending)")
       #expect(origin.requestCount == 1)
     }
   }
