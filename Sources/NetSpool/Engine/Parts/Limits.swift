@@ -120,9 +120,10 @@ extension LoopContext {
 }
 
 extension NetworkOperation {
-  /// Nil: it has no such deadline.
+  /// Without the time that it was under way; nil: it has no such deadline.
   var queueTimeLeft: Duration? {
-    sent.limits(of: engine).queueDeadline.map { $0 - .microseconds(MonotonicClock.now - loop.submittedAt) }
+    let waited = MonotonicClock.now - loop.submittedAt - spent(on: loop.transfer)
+    return sent.limits(of: engine).queueDeadline.map { $0 - .microseconds(waited) }
   }
 
   /// What is left of its total in an exchange; nil: it has none.

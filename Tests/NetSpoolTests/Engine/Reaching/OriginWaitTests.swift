@@ -42,6 +42,18 @@ struct OriginWaitTests {
     }
   }
 
+  @Test func `the time of a try is not taken off the deadline in the queue`() async throws {
+    let hole = try BlackHole()
+    try await withEngine { engine, _ in
+      let operation = engine.operation(url: "http://127.0.0.1:\(hole.port)/").configure {
+        $0.waitsForOrigin = true
+        $0.timeouts = .init(connect: .milliseconds(400), queueDeadline: .milliseconds(300))
+      }
+      let ending = await engine.end(of: operation)
+      #expect(ending.code == .timedOut && ending.reason == "queueDeadline", "\(ending)")
+    }
+  }
+
   @Test func `what went wrong behind the connection is not waited for`() async throws {
     try await withEngine { engine, origin in
       origin.fallback(.status(503))
