@@ -63,6 +63,30 @@ struct ProxyTests {
     }
   }
 
+  @Test func `a host that is excepted is as near as without a proxy`() async throws {
+    try await withEngine {
+      $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:1").except("127.0.0.0/8")
+    } _: { engine, origin in
+      origin.fallback(.text("directly"))
+      let operation = engine.operation(path: "/a").configure {
+        $0.credentials = .basic(user: "anna", password: "pass")
+      }
+      let ending = await engine.end(of: operation)
+      #expect(ending.text == "directly", "\(ending)")
+      #expect(origin.requests.first?.header("Host") == "127.0.0.1:\(origin.port)")
+    }
+  }
+
+  @Test func `an excepted host that is not there is no failure of the proxy`() async throws {
+    try await withEngine {
+      $0.proxy = NetworkEngine.Proxy("http://127.0.0.1:1").except("127.0.0.1")
+    } _: { engine, origin in
+      origin.stop()
+      let ending = await engine.end(of: engine.operation(path: "/a"))
+      #expect(ending.code == .connectFailed && ending.reason == "refused", "\(ending)")
+    }
+  }
+
   @Test(arguments: [
     "", "socks4://p", "socks5://p", "ftp://p", "http://", "http://p/path", "http://p?q", "http://a b",
     "file:///p",

@@ -81,7 +81,7 @@ struct Authenticator {
     // A proxy's `localhost` is not ours.
     let way = engine.handleSettings.way
     let isNear = way.isDirect ? origin.isLoopback : way.isLoopback(origin.pieces)
-    if isNear, engine.handleSettings.plainProxy == nil { return }
+    if isNear, engine.handleSettings.proxy(for: origin.pieces) == nil { return }
     let isReusable: Bool
     if let value = fields.first("Authorization")?.lowercased() {
       isReusable = isVerbatim || !Self.isProof(value)
@@ -177,7 +177,9 @@ extension Authenticator {
   /// The error that a refused credential ends with.
   func refusal(_ operation: NetworkOperation, _ answer: NetworkResponse) -> NetworkError? {
     guard answer.source == .network else { return nil }
-    if answer.head.status == 407, operation.engine.handleSettings.hasProxy {
+    if answer.head.status == 407, let origin = operation.loop.origin,
+      operation.engine.handleSettings.proxy(for: origin.pieces) != nil
+    {
       var failure = NetworkError(
         .proxyFailed, cause: .authentication, underlying: .http(407), sendState: .answered)
       failure.response = answer

@@ -214,8 +214,7 @@ final class Names {
   }
 
   private func otherName(_ settings: HandleSettings, _ engine: UInt64, _ origin: Origin) -> OriginName? {
-    if let proxy = settings.proxy(isSecure: origin.isSecure) {
-      if proxy.mayExcept(origin.pieces) { return nil }
+    if let proxy = settings.proxy(for: origin.pieces) {
       return otherName(proxy.url) {
         proxy.pieces.map { OriginName($0, failure: NetworkError(.proxyFailed, cause: .connect)) }
       }
@@ -281,17 +280,6 @@ extension ProxySettings {
   fileprivate var pieces: URLPieces.Origin? {
     guard let mark = url.utf8.firstIndex(of: UInt8(ascii: "/")) else { return nil }
     return try? URLParser.parse("http:" + url[mark...] + "/").pieces.origin
-  }
-
-  /// True unless it is certain that libcurl takes the host to the proxy.
-  fileprivate func mayExcept(_ origin: URLPieces.Origin) -> Bool {
-    if exceptions.isEmpty { return false }
-    if origin.hostIsAddress { return true }
-    return exceptions.utf8.split { $0 == UInt8(ascii: ",") || $0.isBlank }.contains { entry in
-      let name = entry.first == UInt8(ascii: ".") ? entry.dropFirst() : entry
-      return entry.elementsEqual("*".utf8)
-        || origin.host.utf8.reversed().starts(with: name.reversed().map(\.asciiLowercased))
-    }
   }
 }
 

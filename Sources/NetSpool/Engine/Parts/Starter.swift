@@ -58,7 +58,7 @@ final class Starter {
     }
     let multi = try pools.multi(for: settings, of: scope, within: operation.engine.reach)
     let transfer = try Transfer(
-      origin: origin.text, scope: scope, settings: settings, multi: multi,
+      origin: origin.text, scope: scope, settings: settings.leading(to: origin.pieces), multi: multi,
       shared: origin.idle.shared(on: multi))
     transfer.onInformational = { [unowned context] in context.tellInformational($0, $1) }
     transfer.onSilence = { [unowned origin] in origin.leave($0.scope.connections) }

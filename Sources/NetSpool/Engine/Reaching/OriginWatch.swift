@@ -8,7 +8,7 @@ final class OriginWatch {
 
     init(_ origin: Origin, _ settings: HandleSettings) {
       self.origin = origin.id
-      proxy = settings.proxy(isSecure: origin.isSecure)
+      proxy = settings.proxy(for: origin.pieces)
       tls = settings.tls
       way = settings.way
     }
@@ -38,7 +38,7 @@ final class OriginWatch {
     key = Key(origin, settings)
     self.origin = origin
     origin.users += 1
-    self.settings = settings
+    self.settings = settings.leading(to: origin.pieces)
     needsRoute = Self.needsRoute(origin.pieces, settings)
   }
 
@@ -48,7 +48,7 @@ final class OriginWatch {
 
   /// True if anything but this machine is needed to get there.
   static func needsRoute(_ origin: URLPieces.Origin, _ settings: HandleSettings) -> Bool {
-    guard let proxy = settings.proxy(isSecure: origin.scheme == "https")?.url else {
+    guard let proxy = settings.proxy(for: origin)?.url else {
       return !settings.way.isLoopback(origin)
     }
     let place = try? URLParser.parse("http://\(proxy.split(separator: "/").last ?? "")")

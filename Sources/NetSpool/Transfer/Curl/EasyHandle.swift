@@ -36,7 +36,6 @@ final class EasyHandle {
   private let requiresAlternativeName: Bool
   /// Where the target of a request comes from: `setTarget`.
   private let needsPath: Bool
-  private let sendsTarget: Bool
   private let sendsWholeURL: Bool
   // Kept until the handle has left them.
   private let shared: SharedState
@@ -56,10 +55,8 @@ final class EasyHandle {
     let goal = settings.way.goal(ofHandleFor: origin)
     unsafe self.goal = goal.flatMap { unsafe curl_slist_append(nil, $0) }
     // A proxy is asked by CONNECT where its own reading of the URL would lead elsewhere.
-    let plainProxy = isSecure || goal != nil ? nil : settings.plainProxy.flatMap { $0.isHTTP ? $0 : nil }
-    sendsWholeURL = plainProxy != nil && plainProxy?.exceptions.isEmpty == true
-    sendsTarget = plainProxy == nil || sendsWholeURL
-    needsPath = settings.keepsCookies || plainProxy != nil
+    sendsWholeURL = !isSecure && goal == nil && settings.plainProxy?.isHTTP == true
+    needsPath = settings.keepsCookies || sendsWholeURL
     lines = SentLines(joinsCookies: settings.keepsCookies)
     self.shared = shared
     authorities = settings.authorities(isSecure: isSecure)
@@ -121,12 +118,11 @@ final class EasyHandle {
   ///
   /// They are sent as they stand (CURLOPT_REQUEST_TARGET), whatever libcurl's own reading would make of them. It reads
   /// the path itself only where it needs it: for cookies, and for a proxy that is told the whole URL, which gets it
-  /// from us too unless some hosts are excepted.
+  /// from us too.
   /// False where libcurl refuses them; it would send what it was told before.
   func setTarget(of url: String, from offset: Int) -> Bool {
     unsafe url.withCString { text in
       if needsPath, unsafe curl_url_set(self.url, CURLUPART_URL, text, 0) != CURLUE_OK { return false }
-      guard sendsTarget else { return true }
       let target = unsafe sendsWholeURL ? text : text + offset
       return unsafe cnetspool_easy_set_string(easy, CURLOPT_REQUEST_TARGET, target) == CURLE_OK
     }

@@ -37,6 +37,19 @@ struct HandleSettings: Sendable {
 
   func proxy(isSecure: Bool) -> ProxySettings? { isSecure ? secureProxy : plainProxy }
 
+  /// The same; nil also for an origin that it excepts.
+  func proxy(for origin: URLPieces.Origin) -> ProxySettings? {
+    proxy(isSecure: origin.scheme == "https").flatMap { $0.excepts(origin) ? nil : $0 }
+  }
+
+  /// The settings of a handle for one origin: without a proxy where that is asked directly.
+  func leading(to origin: URLPieces.Origin) -> HandleSettings {
+    guard hasProxy, proxy(for: origin) == nil else { return self }
+    var settings = self
+    (settings.plainProxy, settings.secureProxy) = (nil, nil)
+    return settings
+  }
+
   /// By which its connections are verified, to the origin or to a proxy; nil: none is, or libcurl reads them.
   func authorities(isSecure: Bool) -> Authorities? {
     guard Authorities.areLent else { return nil }
@@ -61,7 +74,7 @@ struct HandleSettings: Sendable {
     let proxy = proxy(isSecure: isSecure)
     unsafe cnetspool_easy_set_string(easy, CURLOPT_PROXY, proxy?.url ?? "")
     // Never nil: else the environment is searched for it.
-    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, proxy?.exceptions ?? "")
+    unsafe cnetspool_easy_set_string(easy, CURLOPT_NOPROXY, "")
     let authorities = authorities(isSecure: isSecure)
     if let proxy { unsafe proxy.apply(to: easy, tls.trust, authorities) }
     if keepsCookies { unsafe cnetspool_easy_set_string(easy, CURLOPT_COOKIEFILE, "") }

@@ -60,7 +60,7 @@ struct ProxySettings: Sendable, Hashable {
   /// `scheme://host:port`, without user name and password.
   var url: String
   var account: Account?
-  /// Hosts that are asked directly, in the form of CURLOPT_NOPROXY.
+  /// Hosts that are asked directly, in the form of CURLOPT_NOPROXY. libcurl is not told: `excepts` alone decides.
   var exceptions = ""
 
   /// True if the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
@@ -71,4 +71,42 @@ struct ProxySettings: Sendable, Hashable {
 
   /// True if the proxy asks for an answer to its challenge, which libcurl gives by itself.
   var hasRounds: Bool { account.map { $0.scheme != .basic } ?? false }
+
+  /// True for an origin that is asked directly (CURLOPT_NOPROXY(3)): `*` is all, a name is also those below it, and
+  /// an address is itself or a block (`10.0.0.0/8`).
+  func excepts(_ origin: URLPieces.Origin) -> Bool {
+    if exceptions.isEmpty || exceptions == "*" { return !exceptions.isEmpty }
+    let name = origin.host.hasSuffix(".") ? origin.host.dropLast() : origin.host[...]
+    let address = InternetAddress(host: name)
+    return exceptions.lowercased().split { $0 == "," || $0.isWhitespace }.contains { entry in
+      address.map { $0.isWithin(entry) } ?? Self.isName(name, within: entry)
+    }
+  }
+
+  private static func isName(_ name: Substring, within entry: Substring) -> Bool {
+    var domain = entry.hasPrefix(".") ? entry.dropFirst() : entry
+    if domain.hasSuffix(".") { domain = domain.dropLast() }
+    return !domain.isEmpty && (name == domain || name.hasSuffix(".\(domain)"))
+  }
+}
+
+extension InternetAddress {
+  /// Of a host in a URL, without its brackets and its zone; nil for a name.
+  fileprivate init?(host: Substring) {
+    let bare = String(host.filter { $0 != "[" && $0 != "]" }.prefix { $0 != "%" })
+    guard let address = unsafe bare.withCString({ unsafe InternetAddress(text: $0) }) else { return nil }
+    self = address
+  }
+
+  /// In a block, `ADDRESS/BITS`, or the address that is written there.
+  fileprivate func isWithin(_ block: Substring) -> Bool {
+    let parts = block.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let base = InternetAddress(host: parts[0]), base.bytes.count == bytes.count else { return false }
+    let width = 8 * bytes.count
+    let bits = parts.count == 1 ? width : Int(parts[1]) ?? -1
+    guard (0...width).contains(bits) else { return false }
+    let (whole, rest) = (bits / 8, bits % 8)
+    guard base.bytes.prefix(whole) == bytes.prefix(whole) else { return false }
+    return rest == 0 || (base.bytes[whole] ^ bytes[whole]) >> (8 - rest) == 0
+  }
 }
