@@ -145,8 +145,8 @@ extension NetworkOperation {
   }
 
   /// An attempt has failed, and another one will be made, as the retry policy says or because the request is
-  /// frozen: how many have been made by now (of a frozen one, how many may have reached the origin), and why this
-  /// one did not succeed. One that is repeated silently, on a new connection in place of a dead one, is not told;
+  /// frozen: how many have been made by now (of a frozen one, how many may have reached the origin), and why
+  /// this one did not succeed. A silent repeat on a new connection, in place of a dead one, is not told;
   /// ``NetworkResponse/Metrics/attempts`` counts it.
   /// On the delivery target; for display, since attempts that another process makes are not reported.
   @discardableResult

@@ -56,7 +56,8 @@ extension NetworkRequest {
     /// origin or the cache, for this long; nil, the default, is no limit. A disk, and another's stream of the same exchange,
     /// have the limit `stall` in any case.
     public var reader: Duration? { didSet { own.insert(.reader) } }
-    /// Waiting for the first slot, and for an origin or an interface to be there; nil, the default, is no limit.
+    /// Waiting for the first slot, and for an origin or an interface to be there; nil, the default, is no
+    /// limit.
     public var queueDeadline: Duration? { didSet { own.insert(.queueDeadline) } }
 
     static let standard = Timeouts()

@@ -60,7 +60,7 @@ struct ProxySettings: Sendable, Hashable {
   /// `scheme://host:port`, without user name and password.
   var url: String
   var account: Account?
-  /// Hosts that are asked directly, in the form of CURLOPT_NOPROXY. libcurl is not told: `excepts` alone decides.
+  /// Hosts that are asked directly, in the form of CURLOPT_NOPROXY. libcurl is not told: `excepts` decides.
   var exceptions = ""
 
   /// True if the proxy is told the whole URL of a request over plain HTTP; a SOCKS proxy learns only where to connect to.
@@ -72,8 +72,8 @@ struct ProxySettings: Sendable, Hashable {
   /// True if the proxy asks for an answer to its challenge, which libcurl gives by itself.
   var hasRounds: Bool { account.map { $0.scheme != .basic } ?? false }
 
-  /// True for an origin that is asked directly (CURLOPT_NOPROXY(3)): `*` is all, a name is also those below it, and
-  /// an address is itself or a block (`10.0.0.0/8`).
+  /// True for an origin that is asked directly (CURLOPT_NOPROXY(3)): `*` is all, a name also those below it,
+  /// and an address is itself or a block (`10.0.0.0/8`).
   func excepts(_ origin: URLPieces.Origin) -> Bool {
     if exceptions.isEmpty || exceptions == "*" { return !exceptions.isEmpty }
     let name = origin.host.hasSuffix(".") ? origin.host.dropLast() : origin.host[...]
