@@ -45,8 +45,6 @@ struct PostCommand: StatusCommand, ExchangeOptions {
       Self.safeMethods.contains(method),
       "\(method) changes nothing, so it is not frozen: ask again with 'netspool get'.")
     try refuse(
-      !cookies.files.isEmpty, "--freeze goes with --cookie 'name=value', and with no file of cookies.")
-    try refuse(
       account.signsIn,
       "--freeze writes no passwords to the disk, so it goes without --user and its like; --header has an Authorization of your own, and 'frozen thaw --header' gives it again."
     )
@@ -58,11 +56,26 @@ struct PostCommand: StatusCommand, ExchangeOptions {
   /// What is said of the first option of a command line that a frozen request does not keep; nil without one. Defaults of the
   /// configuration file are for other requests, too.
   func contradiction(_ line: [String]) -> String? {
-    guard freezing.freeze else { return nil }
-    let option = CommandWord.all(line).lazy.compactMap(\.option).first { $0.has("unfrozen") }
-    return option.map {
-      "--\($0.name) and --freeze contradict each other: another call may send what is frozen, and does not know it."
+    guard freezing.freeze, !words.curl else { return nil }
+    return CommandWord.all(line).lazy.compactMap { word in
+      word.option.flatMap { contradiction($0, word.value) }
     }
+    .first
+  }
+
+  private func contradiction(_ option: OptionSpec, _ value: String?) -> String? {
+    if option.has("unfrozen") {
+      return
+        "--\(option.name) and --freeze contradict each other: another call may send what is frozen, and does not know it."
+    }
+    if option.name == "cookie", !cookies.files.isEmpty {
+      return "--freeze goes with --cookie 'name=value', and with no file of cookies."
+    }
+    // The type of a body is said by the request itself, and an Expect that is not sent does no harm.
+    guard option.name == "header", let field = value.flatMap(HeaderField.init(argument:)), field.value == nil,
+      !["content-type", "expect"].contains(field.name.lowercased())
+    else { return nil }
+    return "--header '\(field.name):' and --freeze contradict each other: a frozen request has the field"
   }
 
   private static func isKey(_ text: String) -> Bool {

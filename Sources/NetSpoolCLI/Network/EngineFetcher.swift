@@ -63,7 +63,7 @@ final class EngineFetcher: Fetcher {
     gate = options.imagesOnly ? try ImageGate(temporaryIn: temporary) : nil
     sender = Sender(
       engine, options, gate, book: try options.account.book(environment), secrets: secrets,
-      robots: try options.robots ? RobotsGate(engine.configuration) : nil, board: board)
+      robots: try options.robots ? RobotsGate(engine) : nil, board: board)
   }
 
   func start(_ item: FetchItem, completion: @escaping @Sendable (FetchOutcome) -> Void) {

@@ -105,23 +105,30 @@ final class RobotsGate: Sendable {
   }
 
   private let engine: NetworkEngine
+  /// For files that are too long to be had in memory.
+  private let beginnings: NetworkEngine
   private let agent: String
   private let origins = Mutex<[String: Known]>([:])
   /// More are forgotten, and asked again.
   private static let originsMax = 10_000
 
-  /// - Parameter configuration: of the engine that asks for all else. Its limit for files is none for this one, which is read
-  /// up to a length of its own.
-  init(_ configuration: NetworkEngine.Configuration) throws {
-    var configuration = configuration
+  private static let tag = "robots.txt"
+
+  /// - Parameter engine: asks for all else as well.
+  init(_ engine: NetworkEngine) throws {
+    self.engine = engine
+    var configuration = engine.configuration
     configuration.limits.bodyBytesStreamedMax = .max
-    engine = try NetworkEngine(configuration: configuration)
+    beginnings = try NetworkEngine(configuration: configuration)
     let agent = configuration.headers["User-Agent"] ?? "netspool"
     self.agent = agent.prefix { $0.isLetter || $0 == "_" || $0 == "-" }.lowercased()
   }
 
   /// Ends what is asked: it cannot be had.
-  func cancel() { engine.cancelAll() }
+  func cancel() {
+    engine.cancel(tag: Self.tag)
+    beginnings.cancelAll()
+  }
 
   func ask(_ url: String, _ body: @escaping @Sendable (Verdict) -> Void) {
     let (origin, path) = (URLText.origin(url), URLText.pathAndQuery(url))
@@ -143,10 +150,28 @@ final class RobotsGate: Sendable {
     if isFirst { look(origin) }
   }
 
-  private func look(_ origin: String) {
+  private func operation(_ origin: String, of engine: NetworkEngine) -> NetworkOperation {
     var request = NetworkRequest(url: "\(origin)/robots.txt")
     request.redirects = .standard
     let operation = engine.operation(request)
+    operation.tag = Self.tag
+    return operation
+  }
+
+  private func look(_ origin: String) {
+    let operation = operation(origin, of: engine)
+    operation.onCompletion { [self] response in
+      tell(origin, RobotsRules(response.status < 300 ? Array(response.body) : [], agent: agent))
+    }
+    operation.onError { [self] error in
+      error.code == .bodyTooLarge ? lookAtBeginning(origin) : tell(origin, after: error)
+    }
+    engine.enqueue(operation)
+  }
+
+  /// Of a longer one the beginning holds.
+  private func lookAtBeginning(_ origin: String) {
+    let operation = operation(origin, of: beginnings)
     let text = MemoryDownloadStream(bytesMax: 2 * RobotsRules.bytesMax)
     operation.addDownloadStream(text)
     operation.onCompletion { [self] response in
@@ -157,11 +182,15 @@ final class RobotsGate: Sendable {
       if text.bytes.count >= RobotsRules.bytesMax {
         return tell(origin, RobotsRules(text.bytes, agent: agent))
       }
-      // What is not there forbids nothing; a server that has trouble forbids all (RFC 9309 section 2.3.1).
-      let isAbsent = error.response.map { (400..<500).contains($0.status) } ?? false
-      tell(origin, isAbsent ? RobotsRules([], agent: agent) : nil)
+      tell(origin, after: error)
     }
-    engine.enqueue(operation)
+    beginnings.enqueue(operation)
+  }
+
+  /// What is not there forbids nothing; a server that has trouble forbids all (RFC 9309 section 2.3.1).
+  private func tell(_ origin: String, after error: NetworkError) {
+    let isAbsent = error.response.map { (400..<500).contains($0.status) } ?? false
+    tell(origin, isAbsent ? RobotsRules([], agent: agent) : nil)
   }
 
   private func tell(_ origin: String, _ rules: RobotsRules?) {

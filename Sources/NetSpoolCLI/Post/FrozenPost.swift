@@ -89,10 +89,6 @@ struct FrozenPost {
 
   private func makeRequest() throws -> NetworkRequest {
     let draft = try RequestDraft(options, console)
-    // The type of a body is said by the request itself, all others are left out by an engine.
-    if let name = draft.omitted.first(where: { $0.lowercased() != "content-type" }) {
-      throw Mistake("--header '\(name):' and --freeze contradict each other: a frozen request has the field")
-    }
     var request = draft.request(for: options.asked.first { _ in true }?.url ?? "", 0)
     options.finish(&request)
     request.isFreezable = true

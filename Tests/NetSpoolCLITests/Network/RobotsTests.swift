@@ -100,6 +100,17 @@ import Testing
     #expect(bench.origin.hits("/1") == 0 && bench.wrong([2]).isEmpty)
   }
 
+  @Test func `a file that is fresh is asked for by no second run, one that breaks off once more`() throws {
+    let bench = try ToolBench()
+    bench.serve(1..<2)
+    let whole = Answer.text("User-agent: *\nDisallow: /2\n").header("Cache-Control", "max-age=3600")
+    bench.origin.enqueue(whole.closeAfter(10), whole, for: "/robots.txt")
+    for _ in 0..<2 {
+      try bench.fetch("--robots --cache c -o out --retry-delay 10ms {u}/1 {u}/2").expect(status: 1)
+    }
+    #expect(bench.origin.hits("/robots.txt") == 2 && bench.origin.hits("/2") == 0)
+  }
+
   @Test func `a job that waits for the file alone ends at the first signal, and no line has failed`() throws {
     let bench = try ToolBench()
     bench.serve(1..<3)

@@ -124,7 +124,7 @@ import Testing
 
   @Test func `defaults of the configuration file freeze what they do not know`() throws {
     #expect(unsafe mkdir(bench["netspool"], 0o700) == 0)
-    try bench.write("netspool/config", ["retry = 5", "remote-time"])
+    try bench.write("netspool/config", ["retry = 5", "remote-time", "header = \"Accept:\""])
     let end = try Tool.run(bench.post(), environment: ["XDG_CONFIG_HOME=\(bench[""])"]).expect(status: 0)
     #expect(end.output.hasSuffix("\ntaken\n"))
   }
