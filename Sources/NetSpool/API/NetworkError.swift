@@ -12,6 +12,7 @@ public struct NetworkError: Error, Sendable {
     var sendState: SendState
     var url: String?
     var attempts = 1
+    var isOfProvider = false
     var thrown: (any Error)?
     var response: [NetworkResponse] = []
     var command: (@Sendable () -> String)?
@@ -121,6 +122,12 @@ public struct NetworkError: Error, Sendable {
   public internal(set) var attempts: Int {
     get { details[0].attempts }
     set { details[0].attempts = newValue }
+  }
+
+  /// True when a provider of credentials failed: the answer beside it is the 401 about which it was asked.
+  var isOfProvider: Bool {
+    get { details[0].isOfProvider }
+    set { details[0].isOfProvider = newValue }
   }
 
   var sendState: SendState {

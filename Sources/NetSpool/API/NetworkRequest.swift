@@ -185,8 +185,8 @@ extension NetworkRequest {
 
   /// Lets a request that did not get through (no route, no name, no listener) wait, instead of ending with
   /// that error, until it can be sent; false by default. It waits as long as ``Timeouts/queueDeadline``
-  /// allows, for ever without, and shares its exchange with no other request. One that the origin may have
-  /// acted on waits only if it may be repeated.
+  /// allows, for ever without; what its tries take is part of ``Timeouts/total``. It shares its exchange with
+  /// no other request. One that the origin may have acted on waits only if it may be repeated.
   public var waitsForOrigin: Bool {
     get { hasExtras ? extra.waitsForOrigin : false }
     set { extra.waitsForOrigin = newValue }

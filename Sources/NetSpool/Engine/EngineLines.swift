@@ -35,17 +35,26 @@ struct EngineLines {
       while head < tickets.count, !queue.isWaiting(tickets[head]) { head += 1 }
       guard head < tickets.count, let first = queue.element(tickets[head]), !first.engine.seats.isRunning
       else { return nil }
-      let some = tickets[head...].prefix(Line.looksMax)
-      let best = some.reduce(nil as (Ticket, NetworkRequest.Priority)?) {
+      let end = min(head + Line.looksMax, tickets.count)
+      let best = tickets[head..<end].reduce(nil as (Ticket, NetworkRequest.Priority)?) {
         guard let priority = queue.readyClass($1), $0.map({ $0.1 < priority }) ?? true else { return $0 }
         return ($1, priority)
       }
-      // None of their origins has a free slot: the next look is at others.
-      if best == nil {
-        head = some.endIndex
-        tickets += some.filter { queue.isWaiting($0) }
-      }
+      if best == nil { lookAtOthers(from: end, in: queue) }
       return best?.0
+    }
+
+    /// The origins of those before have no free slot now: they come behind the others.
+    private func lookAtOthers(from end: Int, in queue: borrowing AdmissionQueue<NetworkOperation>) {
+      guard end < tickets.count else { return }
+      let passed = tickets[head..<end].filter { queue.isWaiting($0) }
+      head = end
+      tickets += passed
+      // As much is forgotten as is kept, so that it costs little for each.
+      if head >= Line.kept, head > tickets.count / 2 {
+        tickets.removeFirst(head)
+        head = 0
+      }
     }
   }
 

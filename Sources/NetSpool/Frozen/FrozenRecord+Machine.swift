@@ -82,7 +82,7 @@ extension FrozenRecord {
     lastError = code
     endAttempt(sendState)
     // What the origin refuses comes as its answer. This is a provider of credentials that failed.
-    let isOfProvider = code == .authenticationFailed && sendState == .notSent
+    let isOfProvider = code == .authenticationFailed
     if code.traits.contains(.isLasting), !isOfProvider {
       return die(.rejected, isOutcomeUnknown: sendState != .notSent || facts.firstSend != nil)
     }

@@ -172,7 +172,7 @@ extension FileDescriptor {
   borrowing func freeBytes() -> Int64? {
     var facts = statvfs()
     guard unsafe fstatvfs(rawValue, &facts) == 0, facts.f_blocks > 0 else { return nil }
-    return Int64(clamping: UInt64(facts.f_bfree).multipliedReportingOverflow(by: UInt64(facts.f_frsize)).0)
+    return Int64(clamping: UInt64(facts.f_bavail).multipliedReportingOverflow(by: UInt64(facts.f_frsize)).0)
   }
 
   /// Turns direct writes (`O_DIRECT`) on or off. Where the file system has none, turning on throws EINVAL.

@@ -308,6 +308,8 @@ extension Authenticator {
       return .again(after: 0)
     case .success: return .fail(Self.failure(rounds: 0, refusal))
     case .failure(var failure):
+      // One that throws this by itself refuses.
+      failure.isOfProvider = failure.code != .authenticationFailed || failure.cause == .provider
       failure.response = refusal
       return .fail(failure)
     }

@@ -38,8 +38,9 @@ struct FrozenJournal {
 
   mutating func append(_ change: FrozenChange, _ subject: FrozenNotice.Subject? = nil) {
     let entry = Entry(change: change, subject: subject)
-    // The end of an equal request may be among what the disk has no room for: until then that one is there.
-    if isHolding, change.hasDedupeKey { return held.append(entry) }
+    // The end of an equal request may be among what the disk has no room for: until then that one is there. What comes later
+    // must not overtake it in its lane.
+    if isHolding, change.isAcceptance { return held.append(entry) }
     waiting.append(entry)
     if !change.isPatient { urgent += 1 }
     patientUntil = min(patientUntil, MonotonicClock.now + Self.patience)

@@ -172,7 +172,7 @@ extension FrozenSender: FrozenSpoolOwner {
     waiting[id]?.answer = response
     let status = response.head.status
     let asks =
-      status == 401 && waiting[id]?.secrets == nil
+      response.saysNotApplied && waiting[id]?.secrets == nil
       && attempts[id]?.engine.freezing?.configuration.secrets != nil
     let event = FrozenEvent.answered(
       status: status, retryAfter: response.head.retryAfter,
@@ -188,9 +188,9 @@ extension FrozenSender: FrozenSpoolOwner {
 
   private static func event(_ failure: NetworkError) -> FrozenEvent {
     if failure.isPutOff { return .parked(failure.sendState) }
-    // Refused, and no other credentials were to be had: it "has not been applied" (RFC 9110 section 15.5.2).
-    let isRefused = failure.response?.head.status == 401
-    return .failed(failure.code, isRefused ? .notSent : failure.sendState)
+    let sendState = failure.response?.saysNotApplied ?? false ? .notSent : failure.sendState
+    // The machine knows what a provider lacks by this word.
+    return .failed(failure.isOfProvider ? .authenticationFailed : failure.code, sendState)
   }
 
   func abort(_ id: FrozenID) {
@@ -205,7 +205,7 @@ extension NetworkError {
 
   /// The answer that says what became of the request, although something failed.
   fileprivate var decidingAnswer: NetworkResponse? {
-    guard let response, cause != .provider else { return nil }
+    guard let response, !isOfProvider else { return nil }
     switch response.head.status {
     // The origin has taken it, and another time the body of its answer would be no better.
     case 200..<300: return code.traits.contains(.recurs) ? response : nil
@@ -219,6 +219,12 @@ extension NetworkError {
   private static let ofPages: [Code] = [
     .authenticationFailed, .bodyTooLarge, .decompressionLimit, .decodeFailed,
   ]
+}
+
+extension NetworkResponse {
+  /// Refused for want of credentials, by the origin or a proxy: the request "has not been applied" (RFC 9110 section 15.5.2).
+  /// Behind a redirect that is said of another request.
+  fileprivate var saysNotApplied: Bool { [401, 407].contains(head.status) && metrics.redirects == 0 }
 }
 
 extension FrozenRequest {

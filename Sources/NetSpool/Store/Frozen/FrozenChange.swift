@@ -24,9 +24,6 @@ enum FrozenChange: Sendable {
   /// Needs more room than it gives back; what ends a request never does for long.
   var isAcceptance: Bool { if case .accept = self { true } else { false } }
 
-  /// Depends on what becomes of an equal request.
-  var hasDedupeKey: Bool { if case .accept(let row, _) = self { row.dedupeKey != nil } else { false } }
-
   /// May wait a little for another change to share its commit with: only an engine that leaves waits for it.
   var isPatient: Bool { if case .acknowledge = self { true } else { false } }
 

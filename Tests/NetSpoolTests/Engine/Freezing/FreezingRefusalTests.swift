@@ -153,7 +153,8 @@ struct FreezingRefusalTests {
   /// What failed is a step of this side, which may do better; that the provider's own engine was closed, too.
   @Test func `a provider of credentials that fails refuses no request`() async throws {
     struct Away: Error {}
-    let failures = Variable<[any Error]>([NetworkError(code: .engineClosed), Away()])
+    let own = [NetworkError.Code.engineClosed, .decodeFailed, .redirectRefused].map { NetworkError(code: $0) }
+    let failures = Variable<[any Error]>(own + [Away()])
     fixture.origin.on("/letters") { request in
       request.header("Authorization") == "Bearer t" ? .text("taken") : .status(401)
     }
@@ -168,8 +169,22 @@ struct FreezingRefusalTests {
         told.add("\(attempts) \(error.code)")
       }
       #expect(await engine.end(of: letter).text == "taken")
-      #expect(told.entries == ["0 authenticationFailed", "0 engineClosed"])
-      #expect(engine.deadLetters.isEmpty && fixture.origin.requestCount == 4)
+      let codes = ["authenticationFailed", "redirectRefused", "decodeFailed", "engineClosed"]
+      #expect(told.entries == codes.map { "0 \($0)" })
+      #expect(engine.deadLetters.isEmpty && fixture.origin.requestCount == 6)
+    }
+  }
+
+  @Test func `a 401 behind a redirect has no request without a key sent again`() async throws {
+    struct Away: Error {}
+    let fixture = try FreezingFixture { $0.idempotencyKeyField = nil }
+    fixture.origin.on("/letters", .redirect(to: "/done", status: 303))
+    fixture.origin.on("/done", .status(401))
+    try await fixture.live {
+      $0.credentials = .provider { _ in throw Away() }
+    } _: { engine in
+      #expect(await engine.end(of: engine.letter("/letters")).code == .outcomeUnknown)
+      #expect(fixture.origin.hits("/letters") == 1)
     }
   }
 

@@ -116,10 +116,12 @@ struct FrozenStoreTests {
     #expect(journal.writeAll().isEmpty && journal.isHolding)
     // When an equal one comes, then it is written with that
     journal.append(.accept(.sample("two", dedupe: "d"), body: []), .caller { _, _ in })
+    // And one that comes later does not overtake it
+    journal.append(.accept(.sample("three"), body: []), .caller { _, _ in })
     #expect(!journal.isWaiting)
     try disk.empty()
     let notices = journal.write()
-    #expect(try notices.map { try $0.result.get().number } == [0, number + 1])
+    #expect(try notices.map { try $0.result.get().number } == [0, number + 1, number + 2])
   }
 
   // MARK: Earlier layouts
