@@ -15,7 +15,8 @@ struct ImageExitTests {
     await #expect(processExitsWith: .exitCode(7)) {
       // However busy the machine is, the exit waits for the pictures under way
       ExitGate.patience.store(60 * .second, ordering: .relaxed)
-      let origin = try ScriptedOrigin(answering: .bytes(TestPicture.png(600, 400), type: "image/png"))
+      let origin = try ScriptedOrigin()
+      origin.fallback(.bytes(TestPicture.png(600, 400), type: "image/png"))
       let engine = try NetworkEngine()
       let isUnderWay = Latch()
       for number in 0..<100 {
