@@ -155,6 +155,11 @@ extension NetworkEngine {
     case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
     case .loopThread:
       let port = operation?.placedPort ?? driver.port(of: driver.home)
+      // For each hit, so nothing is made for what can only fail at a loop's beginning.
+      if port.loop.hasBegun {
+        if port.perform(of: id, { _ in NetSpool.Delivery.run([()]) { body() } }) { return }
+        return Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
+      }
       port.perform(of: id) { _ in
         NetSpool.Delivery.run([()]) { body() }
       } otherwise: {

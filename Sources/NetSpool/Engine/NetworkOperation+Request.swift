@@ -91,6 +91,11 @@ extension NetworkOperation {
     if isUnderWay { perform { [self] _ in takeChange() } }
   }
 
+  /// Any thread: its priority as it may have been changed, without a copy of the request.
+  var priorityByNow: NetworkRequest.Priority {
+    shared.withLock { [original] in $0.changed?.request.priority ?? original.priority }
+  }
+
   /// Any thread: counts while it waits as well, and for whatever it does next.
   func changePriority(to priority: NetworkRequest.Priority) {
     let isUnderWay = shared.withLock { shared in

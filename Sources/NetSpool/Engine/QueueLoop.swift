@@ -15,6 +15,7 @@ final class QueueLoop: Sendable {
   let mailbox = Mailbox<QueueDriver.Command>()
   private let life = Mutex(Life.asleep)
   private let hasStarted = Atomic(false)
+  private let isThere = Atomic(false)
   let watch = LoopWatch()
   /// Its operations that wait for their turn.
   let places = BudgetCounter()
@@ -30,6 +31,10 @@ final class QueueLoop: Sendable {
   }
 
   var isStarted: Bool { hasStarted.load(ordering: .acquiring) }
+
+  /// There is a loop: none of its commands gets lost any more.
+  func didBegin() { isThere.store(true, ordering: .releasing) }
+  var hasBegun: Bool { isThere.load(ordering: .acquiring) }
 
   /// Its own thread, or one that has its work done; see `QueueDriver.runHere`.
   func beginHere() { hasStarted.store(true, ordering: .releasing) }
@@ -157,6 +162,7 @@ struct LoopPort: Sendable {
     loop.beginHere()
     do throws(NetworkError) {
       let core = try Scheduler(port: self)
+      loop.didBegin()
       // Whoever waits on the loop thread waits for itself, so all of it counts as inside a delivery.
       withExtendedLifetime(HeapRoom()) { Delivery.inside { core.loop.run() } }
       loop.didEnd(handlesLeft: core.loop.finish())

@@ -49,9 +49,13 @@ extension FrozenSender {
     let operation = submission.operation
     retainForTurn(operation.engine.driver)
     places[operation.id] = id
-    waiting[id, default: Waiting()].operations.append(operation)
-    // The first may be one of an earlier process.
-    if waiting[id]?.secrets == nil { waiting[id]?.secrets = submission.secrets }
+    if isDuplicate {
+      waiting[id, default: Waiting()].operations.append(operation)
+      // The first may be one of an earlier process.
+      if waiting[id]?.secrets == nil { waiting[id]?.secrets = submission.secrets }
+    } else {
+      waiting[id] = Waiting(operations: [operation], secrets: submission.secrets)
+    }
     let request = isDuplicate ? first(id) ?? submission.draft.request : submission.draft.request
     let ticket = FrozenTicket(
       id: id.number, idempotencyKey: request.key.text, isDuplicate: isDuplicate,
@@ -125,7 +129,7 @@ extension FrozenSender: FrozenSpoolOwner {
     }
     var request = record.request.attempt(body: body, secrets: secrets, waiting[id]?.secrets ?? Secrets())
     // Others may have come since, and each may have another one now.
-    if let priority = waiting[id]?.operations.map(\.priority).max() { request.priority = priority }
+    if let priority = waiting[id]?.operations.map(\.priorityByNow).max() { request.priority = priority }
     let attempt = NetworkOperation(request, engine: engine)
     forwardEvents(of: attempt, to: waiting[id]?.operations ?? [])
     let freezer = freezer
@@ -142,11 +146,15 @@ extension FrozenSender: FrozenSpoolOwner {
 
   private func forwardEvents(of attempt: NetworkOperation, to operations: [NetworkOperation]) {
     for operation in operations {
-      let wants = operation.wantedProgress
-      if wants.upload { attempt.onUploadProgress { operation.deliverHere(.upload($0)) } }
-      if wants.download { attempt.onDownloadProgress { operation.deliverHere(.download($0)) } }
-      guard operation.shared.withLock({ $0.handlers.wantsInformational }) else { continue }
-      attempt.onInformational { operation.deliverHere(.informational($0)) }
+      let handlers = operation.shared.withLock {
+        (
+          upload: $0.handlers.wantsUpload, download: $0.handlers.wantsDownload,
+          informational: $0.handlers.wantsInformational
+        )
+      }
+      if handlers.upload { attempt.onUploadProgress { operation.deliverHere(.upload($0)) } }
+      if handlers.download { attempt.onDownloadProgress { operation.deliverHere(.download($0)) } }
+      if handlers.informational { attempt.onInformational { operation.deliverHere(.informational($0)) } }
     }
   }
 
