@@ -65,36 +65,20 @@ struct LoopsDeliveryTests {
         goesOn.block()
       }
       await isBusy.opened()
-      async let isShut: Void = engine.shutDown(deadline: .milliseconds(50))
-      #expect(await first.end().code == .engineClosed)
-      goesOn.open()
-      #expect(await second.end().code == .engineClosed)
-      #expect(there.requestCount == 0)
-      await isShut
+      await shutDown(engine, first, second, there, releasing: goesOn)
     }
   }
 
   @Test func `nothing begins on a loop that comes to it when the deadline has passed`() async throws {
-    try await withTwoLoops { engine, here, there in
-      there.fallback(.text("ok"))
-      here.hold("/1")
-      let (isBusy, goesOn) = (Latch(), Latch())
+    let (isBusy, goesOn) = (Latch(), Latch())
+    try await withWaiting(before: { engine, there in
       engine.driver.port(for: there.url("/"), of: engine).perform { _ in
         isBusy.open()
         goesOn.block()
       }
       await isBusy.opened()
-      let first = engine.start(engine.operation(url: here.url("/1")))
-      let second = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
-      engine.enqueue(second)
-      #expect(await here.waitForWaiting("/1", 1))
-      async let isShut: Void = engine.shutDown(deadline: .milliseconds(50))
-      #expect(await first.end().code == .engineClosed)
-      goesOn.open()
-      #expect(await second.end().code == .engineClosed)
-      #expect(there.requestCount == 0)
-      await isShut
-      here.releaseAll()
+    }) { engine, first, second, there in
+      await shutDown(engine, first, second, there, releasing: goesOn)
     }
   }
 
@@ -138,11 +122,13 @@ struct LoopsDeliveryTests {
 
   /// One operation that is held at its origin, and one for an origin of the other loop that waits for its end.
   private func withWaiting(
+    before: (NetworkEngine, ScriptedOrigin) async -> Void = { _, _ in },
     _ body: (NetworkEngine, NetworkOperation, NetworkOperation, ScriptedOrigin) async throws -> Void
   ) async throws {
     try await withTwoLoops { engine, here, there in
       there.fallback(.text("ok"))
       here.hold("/1")
+      await before(engine, there)
       let first = engine.start(engine.operation(url: here.url("/1")))
       let second = engine.operation(url: there.url("/2"), method: .post).addDependency(first)
       engine.enqueue(second)
@@ -150,5 +136,18 @@ struct LoopsDeliveryTests {
       try await body(engine, first, second, there)
       here.releaseAll()
     }
+  }
+
+  /// The loop of the second is busy until the deadline has ended the first.
+  private func shutDown(
+    _ engine: NetworkEngine, _ first: NetworkOperation, _ second: NetworkOperation, _ there: ScriptedOrigin,
+    releasing goesOn: Latch
+  ) async {
+    async let isShut: Void = engine.shutDown(deadline: .milliseconds(50))
+    #expect(await first.end().code == .engineClosed)
+    goesOn.open()
+    #expect(await second.end().code == .engineClosed)
+    #expect(there.requestCount == 0)
+    await isShut
   }
 }
