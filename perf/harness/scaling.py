@@ -96,9 +96,11 @@ def add_raw(rows, s, step):
     rows.add("raw tuned, a process each", step, "raw", flags, copies=copies, cores=s.cores.clients)
 
 
-def add_loops(rows, s, step, *hosts):
+def add_loops(rows, s, step, *hosts, split=False):
     flags, cores = [*gets(s, step, *hosts), "--loops", str(step)], s.cores.clients
     rows.add("netspool", step, "netspool", [*flags, "--delivery", "loop"], cores=cores)
+    if split:
+        rows.add("netspool, split", step, "netspool", [*flags, "--delivery", "loop", "--split"], cores=cores)
     rows.add("AsyncHTTPClient", step, "ahc", [*flags, "--addresses"], cores=cores)
 
 
@@ -119,12 +121,17 @@ def s3_loops(s):
 
 
 def s4_hot(s):
-    """All ask the same origin."""
+    """All ask the same origin, which is on one loop, or on all of them (`splitsHotOrigins`)."""
     rows, steps = Rows("loop"), s.cores.steps("clients")
     for step in steps:
-        add_loops(rows, s, step)
+        add_raw(rows, s, step)
+        add_loops(rows, s, step, split=step > 1)
     one = named("netspool", 1, "loop")
-    goals = [slower(f"one hot origin, one loop to {step}", named("netspool", step, "loop"), one, 1) for step in steps if step > 1]
+    goals = []
+    for step in steps[1:]:
+        own, split, raw = (named(what, step, "loop") for what in ("netspool", "netspool, split", "raw tuned, a process each"))
+        goals.append(slower(f"one hot origin, one loop to {step}", own, one, 1))
+        goals.append(slower(f"one split origin, raw C to {step} loops", split, raw, 1 / 0.8))
     return rows.section("S4", f"8 KiB GETs to one origin, {IN_FLIGHT} in flight for each loop", goals, base=one)
 
 

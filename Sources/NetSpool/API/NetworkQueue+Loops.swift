@@ -1,6 +1,7 @@
 extension NetworkQueue {
   /// The number of threads of a queue. Requests to one origin are on the same thread, so that more of
-  /// them help a program that asks several origins for more than one processor can handle. A request that is redirected stays
+  /// them help a program that asks several origins for more than one processor can handle; one origin as well with
+  /// ``Configuration/splitsHotOrigins``. A request that is redirected stays
   /// on its thread, and all of an engine with cookies are on one; each thread counts for itself what an origin may get at
   /// once (`maximumPerOrigin`).
   ///
@@ -37,5 +38,21 @@ extension NetworkQueue {
       case .automatic: Self.named?.count ?? min(Self.automaticMax, max(1, ProcessorCount.online / 2))
       }
     }
+  }
+}
+
+extension NetworkQueue.Configuration {
+  /// The same with the widths that each of so many loops has for itself.
+  func part(of loops: Int) -> Self {
+    guard splitsHotOrigins else { return self }
+    func part(_ width: Int) -> Int { max(1, width / loops) }
+    var own = self
+    own.maximumPerOrigin = part(maximumPerOrigin)
+    switch sizing {
+    case .adaptive: break
+    case .fixed(let width): own.sizing = .fixed(part(width))
+    case .byLink(let local, let cellular): own.sizing = .byLink(local: part(local), cellular: part(cellular))
+    }
+    return own
   }
 }

@@ -30,7 +30,7 @@ public final class NetworkQueue: Sendable {
     /// Below 1: `.invalidConfiguration`.
     public var maximumConcurrent = 256
     /// Transfers at once to one origin; 64. Of several `loops`, each that redirects or engines with cookies have led there has
-    /// as many. Below 1: `.invalidConfiguration`.
+    /// as many; see `splitsHotOrigins`. Below 1: `.invalidConfiguration`.
     public var maximumPerOrigin = 64
     /// Nothing new starts while true.
     public var isSuspended = false
@@ -43,6 +43,12 @@ public final class NetworkQueue: Sendable {
       set { chosenLoops = newValue }
     }
     private var chosenLoops: Loops?
+    /// Requests to one origin are on all `loops`, by their URLs, and not on one; false. So an origin that is asked for more
+    /// than one processor can handle is served by several, and each loop has connections of its own and an equal part of what
+    /// the origin may get at once, one at least. Equal requests share an answer as ever. Requests of the same priority
+    /// may start in another order than they were enqueued in. Engines with cookies, and requests that freeze, are on
+    /// one loop all the same. The value that the queue is made with counts: another one later is `.invalidConfiguration`.
+    public var splitsHotOrigins = false
     /// A loop that had no transfer for so long closes its connections, and an origin that was not used for so
     /// long may be forgotten; short in tests.
     var connectionsIdleMax: Microseconds = 118_000_000
@@ -55,6 +61,12 @@ public final class NetworkQueue: Sendable {
       if maximumConcurrent < 1 { return "maximumConcurrent" }
       if maximumPerOrigin < 1 { return "maximumPerOrigin" }
       return sizing.isValid ? nil : "sizing"
+    }
+
+    /// What a queue keeps as it was made with.
+    func firstFixed(otherThan other: Self) -> String? {
+      if loops != other.loops { return "loops" }
+      return splitsHotOrigins == other.splitsHotOrigins ? nil : "splitsHotOrigins"
     }
   }
 
@@ -93,8 +105,7 @@ public final class NetworkQueue: Sendable {
       old = configuration
       new = old
       change(&new)
-      let isOther = new.loops != old.loops
-      if let option = new.firstInvalid ?? (isOther ? "loops" : nil) { throw .misconfigured(option) }
+      if let option = new.firstInvalid ?? new.firstFixed(otherThan: old) { throw .misconfigured(option) }
     } while !driver.apply(new, over: old)
   }
 

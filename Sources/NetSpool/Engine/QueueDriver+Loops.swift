@@ -1,7 +1,8 @@
 internal import Synchronization
 
 /// Which loop of a queue has what. An operation is on the loop of its first URL's origin to its end, wherever it is redirected;
-/// so equal requests meet there, and so do all who share the origin's width.
+/// so equal requests meet there, and so do all who share the origin's width. Where origins are split it is the loop of the
+/// URL itself: equal requests meet as well, and each loop has its part of the width (`NetworkQueue.Configuration.part`).
 extension QueueDriver {
   /// With as many loops as the settings say and the process's descriptors allow.
   convenience init(_ settings: NetworkQueue.Configuration) {
@@ -21,6 +22,7 @@ extension QueueDriver {
     if engine.handleSettings.keepsCookies {
       return engine.home.map { number(of: $0.text.utf8.span) } ?? Int(engine.id % UInt64(loops.count))
     }
+    if splitsHotOrigins { return number(of: url.utf8.span) }
     if let length = PlainURL.canonicalOriginLength(url) {
       return number(of: url.utf8.span.extracting(first: length))
     }
@@ -28,7 +30,7 @@ extension QueueDriver {
     return number(of: pieces.origin.text.utf8.span)
   }
 
-  private func number(of origin: Span<UInt8>) -> Int { Int(Checksum.of(origin) % UInt64(loops.count)) }
+  private func number(of text: Span<UInt8>) -> Int { Int(Checksum.of(text) % UInt64(loops.count)) }
 
   /// Frozen requests keep the order in which they were enqueued whatever their origins: one loop hands them to the store.
   func number(for operation: NetworkOperation) -> Int {

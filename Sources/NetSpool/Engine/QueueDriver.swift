@@ -50,6 +50,8 @@ final class QueueDriver: Sendable {
   /// The loggers of engines, by the engines' numbers.
   let logs = Mutex<[UInt64: @Sendable (String) -> Void]>([:])
   let settings: Mutex<NetworkQueue.Configuration>
+  /// Each loop has a part of each origin.
+  let splitsHotOrigins: Bool
   /// The places of all loops; nil where one loop has them.
   let width: SharedWidth?
   #if Metrics
@@ -66,6 +68,7 @@ final class QueueDriver: Sendable {
     loops = (0..<count).map { QueueLoop($0, originsMax: Origins.kept / count) }
     home = loops[0]
     fileWrites = DeviceBudgets(heldMax: max(2, count))
+    splitsHotOrigins = settings.splitsHotOrigins
     width = count == 1 ? nil : SharedWidth(limit: settings.maximumConcurrent, loops: count)
   }
 

@@ -31,6 +31,8 @@ package struct Options: Sendable {
   package var loops = 0
   /// The library chooses the number of loops by the machine's processors. Off by default.
   package var automatic = false
+  /// An origin is on all loops. Off by default.
+  package var split = false
 
   /// Threads that hand over or ask (crowd, storm, callers, hits, freeze). Default 8 in the first two, 1 in the others.
   package var threads = 0
@@ -109,6 +111,7 @@ extension Options {
     [
       "--unique": \.unique, "--h2": \.h2, "--digests": \.digests, "--adaptive": \.adaptive,
       "--without-sick": \.withoutSick, "--addresses": \.addresses, "--automatic": \.automatic,
+      "--split": \.split,
     ]
   }
 

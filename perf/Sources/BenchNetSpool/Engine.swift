@@ -5,7 +5,7 @@ import NetSpool
 /// An engine on the shared queue, with as many requests on the wire as the options say.
 func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
   if options.loops > 0 { unsafe setenv("NETSPOOL_LOOPS", "\(options.loops)", 1) }
-  let queue = options.automatic ? try automaticQueue() : .shared
+  let queue = options.automatic || options.split ? try ownQueue(options) : .shared
   // Beside bulk work the one request in flight is not alone.
   let width = options.bulk > 0 ? Bulk.width : options.concurrency
   queue.sizing = options.adaptive ? .adaptive : .fixed(width)
@@ -24,10 +24,11 @@ func makeEngine(_ options: Options) throws(NetworkError) -> NetworkEngine {
   return engine
 }
 
-/// A queue with as many loops as the library thinks right for the machine.
-private func automaticQueue() throws(NetworkError) -> NetworkQueue {
+/// A queue with as many loops as the library thinks right for the machine, or all of them for each origin.
+private func ownQueue(_ options: Options) throws(NetworkError) -> NetworkQueue {
   var configuration = NetworkQueue.Configuration()
-  configuration.loops = .automatic
+  if options.automatic { configuration.loops = .automatic }
+  configuration.splitsHotOrigins = options.split
   return try NetworkQueue(configuration: configuration)
 }
 

@@ -15,6 +15,7 @@ final class Origins {
   private var isRetiring = false
   /// A timer has the idle ones looked for.
   private var isLookDue = false
+  /// Of widths this loop's part.
   private(set) var settings: NetworkQueue.Configuration
   /// Only `byLink` must know it.
   var link = NetworkQueue.Sizing.Link.local {
@@ -30,7 +31,7 @@ final class Origins {
   init(_ context: LoopContext) {
     self.context = context
     countMax = context.port.loop.originsMax.load(ordering: .relaxed)
-    settings = context.port.driver.settings.withLock { $0 }
+    settings = context.port.driver.settings.withLock { $0 }.part(of: context.port.driver.loops.count)
   }
 
   var all: some Collection<Origin> { byText.values }
@@ -164,10 +165,10 @@ final class Origins {
   // MARK: Widths
 
   func apply(_ new: NetworkQueue.Configuration) {
-    settings = new
+    settings = new.part(of: context.port.driver.loops.count)
     for origin in all {
-      origin.sizing.sizing = new.sizing
-      origin.sizing.maximum = new.maximumPerOrigin
+      origin.sizing.sizing = settings.sizing
+      origin.sizing.maximum = settings.maximumPerOrigin
       updateLimit(of: origin, now: MonotonicClock.now)
     }
   }
