@@ -37,11 +37,10 @@ struct FrozenJournal {
   var due: Microseconds { urgent > 0 ? 0 : min(patientUntil, retriesAt, sweepsAt) }
 
   mutating func append(_ change: FrozenChange, _ subject: FrozenNotice.Subject? = nil) {
-    let entry = Entry(change: change, subject: subject)
     // The end of an equal request may be among what the disk has no room for: until then that one is there. What comes later
     // must not overtake it in its lane.
-    if isHolding, change.isAcceptance { return held.append(entry) }
-    waiting.append(entry)
+    if isHolding, change.isAcceptance { return held.append(Entry(change: change, subject: subject)) }
+    waiting.append(Entry(change: change, subject: subject))
     if !change.isPatient { urgent += 1 }
     patientUntil = min(patientUntil, MonotonicClock.now + Self.patience)
   }
