@@ -2,7 +2,8 @@
 /// found where another has a hundred thousand before it. Loop thread.
 struct EngineLines {
   private final class Line {
-    private var tickets: [Ticket] = []
+    // Safe because the loop thread alone has it, as it has `Seats`, and these are values that call nobody back.
+    @safe @exclusivity(unchecked) private var tickets: [Ticket] = []
     /// All before it have left.
     private var head = 0
     /// At so many those that have left are forgotten.
@@ -15,9 +16,9 @@ struct EngineLines {
     /// More are not looked at for a better one at once.
     private static let looksMax = 16
 
-    func add(_ ticket: Ticket, in queue: borrowing AdmissionQueue<NetworkOperation>) {
+    func add(_ ticket: Ticket, _ isWaiting: (Ticket) -> Bool) {
       if tickets.count >= countMax {
-        tickets = tickets[head...].filter { queue.isWaiting($0) }
+        tickets = tickets[head...].filter(isWaiting)
         (head, countMax) = (0, max(Line.kept, 2 * tickets.count))
       }
       tickets.append(ticket)
@@ -65,10 +66,9 @@ struct EngineLines {
   private var countMax = 64
   private var turns = 0
 
-  mutating func add(
-    _ ticket: Ticket, of engine: NetworkEngine, in queue: borrowing AdmissionQueue<NetworkOperation>
-  ) {
-    line(of: engine.id).add(ticket, in: queue)
+  /// - Parameter isWaiting: a closure, as a queue that is lent from an object is copied for that.
+  mutating func add(_ ticket: Ticket, of engine: NetworkEngine, _ isWaiting: (Ticket) -> Bool) {
+    line(of: engine.id).add(ticket, isWaiting)
   }
 
   /// Nothing of the engine waits here any more.

@@ -29,7 +29,7 @@ final class Origin {
   let isLoopback: Bool
   var hasTrailingDot: Bool { pieces.host.hasSuffix(".") }
   /// Of a secure one.
-  var proof = RefusedProof()
+  @safe @exclusivity(unchecked) var proof = RefusedProof()
   /// How its challenges are answered, by credential.
   var answers = AuthenticationAnswers()
   /// When a request to it was last started.

@@ -351,7 +351,7 @@ final class Seats {
 
   /// An operation lines up.
   func lineUp(_ ticket: Ticket, of operation: NetworkOperation) {
-    lines.add(ticket, of: operation.engine, in: context.queue)
+    lines.add(ticket, of: operation.engine) { context.queue.isWaiting($0) }
     guard operation.loop.transfer != nil else { return }
     if goingOn.count >= goingOnMax {
       goingOn.removeAll { !context.queue.isWaiting($0) }

@@ -3,7 +3,8 @@ internal import Synchronization
 /// Streams that stand still. Loop thread.
 final class StreamWatch {
   /// The operations that wait for their streams, by their ids.
-  private var watched: [UInt64: NetworkOperation] = [:]
+  // Safe because the loop thread alone has it, and a table calls nobody back.
+  @safe @exclusivity(unchecked) private var watched: [UInt64: NetworkOperation] = [:]
   private var timer: TimerTable.Key?
   private static let milliseconds: UInt64 = 50
   private let context: LoopContext

@@ -16,7 +16,8 @@ final class Connectivity {
   private var lastLook: (link: LinkState, at: Microseconds)?
   /// Looks at the network for stores of frozen requests, by their numbers, that are not over.
   var looks: [UInt64: Wait] = [:]
-  private var watches: [OriginWatch.Key: OriginWatch] = [:]
+  // Safe because the loop thread alone has it, and a table calls nobody back.
+  @safe @exclusivity(unchecked) private var watches: [OriginWatch.Key: OriginWatch] = [:]
   private var listeners: [UInt64: Listener] = [:]
   /// With so many, those of engines that are gone are looked for.
   private var listenersMax = 64
