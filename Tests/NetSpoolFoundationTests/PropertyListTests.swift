@@ -41,6 +41,8 @@ struct PropertyListTests {
     Sample(
       "257 objects, and references of a byte",
       BinaryListMaker.list(Array(repeating: [0x09], count: 257), referenceBytes: 1)),
+    Sample(
+      "300 objects in one byte", BinaryListMaker.list([[UInt8]](repeating: [], count: 299) + [[0x09]])),
     Sample("deep XML", "<plist>" + String(repeating: "<array>", count: 100_000)),
     Sample("deep XML that ends", nested(100_000)), Sample("201 levels of XML", nested(200)),
     Sample("XML with entities", "<!DOCTYPE plist [<!ENTITY a 'b'>]><plist><string>&a;</string></plist>"),

@@ -20,8 +20,8 @@ struct BinaryPropertyList {
   private let top: Int
   private let table: Int
 
-  /// Nil when the trailer points outside, or numbers more objects than references can name: each of them
-  /// takes memory here.
+  /// Nil when the trailer points outside, or numbers more objects than there are bytes for, or than references
+  /// and offsets can tell apart: each of them takes memory here.
   init?(_ bytes: [UInt8]) {
     let trailer = bytes.count - Self.trailerBytes
     guard trailer > 8 else { return nil }
@@ -31,7 +31,8 @@ struct BinaryPropertyList {
     guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes),
       let objects = Self.number(bytes, trailer + 8, 8), let top = Self.number(bytes, trailer + 16, 8),
       let table = Self.number(bytes, trailer + 24, 8), top < objects, table < trailer,
-      objects <= (trailer - table) / offsetBytes, (objects - 1) >> (8 * referenceBytes) == 0
+      objects <= (trailer - table) / offsetBytes, objects <= table - 8,
+      (objects - 1) >> (8 * min(offsetBytes, referenceBytes)) == 0
     else { return nil }
     (self.objects, self.top, self.table) = (objects, top, table)
   }
