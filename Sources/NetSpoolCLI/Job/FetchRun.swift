@@ -43,7 +43,9 @@ struct FetchRun {
     // A dry run looks at the folder if it is there, and makes none.
     let isThere = options.output.flatMap { FileFacts(path: $0) }?.isDirectory == true
     let output = options.dryRun && !isThere ? nil : options.output
-    let folder = try options.writesTar ? nil : output.map { try OutputFolder(path: $0) }
+    let folder =
+      try options.writesTar
+      ? nil : output.map { try OutputFolder(path: $0, isReadOnly: options.dryRun) }
     let tar = try folder == nil ? output.map { try ShardedOutput($0, limit: options.shardSize, ledger) } : nil
     defer { tar?.close() }
     let plan = try FetchPlan(list: list, ledger: ledger, options: planOptions(folder, list))

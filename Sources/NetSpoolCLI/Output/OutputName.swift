@@ -248,11 +248,13 @@ final class OutputFolder {
   private var lastParent = ""
 
   /// Makes the folder, and those above it, where they are missing. Fails early when it cannot be written to.
-  init(path: String) throws(IOFailure) {
+  /// - Parameter isReadOnly: true for one that is there, and is only looked at.
+  init(path: String, isReadOnly: Bool = false) throws(IOFailure) {
     self.path = path.hasSuffix("/") ? path : path + "/"
-    try Self.make(path)
+    if !isReadOnly { try Self.make(path) }
     directory = try Descriptor(opening: path, O_RDONLY | O_DIRECTORY)
-    guard unsafe access(path, W_OK | X_OK) == 0 else { throw .last("write to the folder", path) }
+    let mode = isReadOnly ? R_OK : W_OK | X_OK
+    guard unsafe access(path, mode) == 0 else { throw .last("write to the folder", path) }
   }
 
   /// The length of the file of this name; nil if there is none.

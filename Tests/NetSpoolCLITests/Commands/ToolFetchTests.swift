@@ -148,6 +148,22 @@ import Testing
     #expect(TestFiles.names(in: bench[""]) + TestFiles.names(in: bench["out"]) == before)
   }
 
+  @Test func `a dry run needs no permission to write to the folder`() throws {
+    bench.serve(0..<1)
+    let line = "fetch {u}/0 --output out --skip-existing"
+    try bench.run(line).expect(status: 0)
+    #expect(unsafe chmod(bench["out"], 0o555) == 0)
+    defer { unsafe _ = chmod(bench["out"], 0o755) }
+    // The permissions of files say nothing to root.
+    let obeys = "setpriv --bounding-set=-dac_override --inh-caps=-dac_override"
+    let way = geteuid() == 0 ? bench.words(obeys) : []
+    func run(_ line: String) throws -> Tool.End {
+      try Tool.run(way + [Tool.path()] + bench.words(line), program: "/usr/bin/env", in: bench[""])
+    }
+    try run("\(line) --dry-run").expect(status: 0, saying: "1 line is done before")
+    try run(line).expect(status: 74)
+  }
+
   @Test func `a second run with resume fetches the rest`() throws {
     bench.serve(0..<20)
     bench.origin.on("/5", .status(500))
