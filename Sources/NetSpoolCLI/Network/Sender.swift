@@ -100,6 +100,8 @@ final class Sender: Sendable {
     guard let robots else { return dispatch(parcel) }
     robots.ask(parcel.url) { [self] verdict in
       switch verdict {
+      // It has begun, and only goes on.
+      case .allowed where parcel.hops > 0: dispatch(parcel)
       // It only waited for the file when the job was stopped.
       case _ where isDraining.load(ordering: .relaxed): parcel.completion(FetchOutcome(.cancelled))
       case .allowed: dispatch(parcel)

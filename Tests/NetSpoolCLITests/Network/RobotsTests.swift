@@ -1,3 +1,5 @@
+import ArgumentParser
+import Dispatch
 import Glibc
 import NetSpoolTesting
 import Testing
@@ -120,6 +122,24 @@ import Testing
     tool.signal(SIGINT)
     #expect(tool.wait() == .status(130), "\(tool.errors.text)")
     #expect(try bench.results("r").isEmpty && bench.origin.hits("/1") + bench.origin.hits("/2") == 0)
+  }
+
+  @Test func `a fetch that is under way follows its redirect after the first signal`() throws {
+    let bench = try ToolBench()
+    bench.serve(1..<2)
+    bench.origin.hold("/a")
+    bench.origin.on("/a", .redirect(to: "/1"))
+    let fetcher = try EngineFetcher(
+      try FetchCommand.parse(bench.words("--robots --no-cache {u}/a")), nil, cache: nil, clock: nil,
+      environment: Environment([:]), board: nil, console: Console(isTerminal: false) { _ in })
+    defer { _ = fetcher.close() }
+    let ends = Inbox<FetchOutcome>()
+    fetcher.start(FetchItem(id: 0, url: bench.origin.url("/a"), output: nil)) { ends.put($0) }
+    #expect(bench.origin.blockForWaiting("/a", 1))
+    // What waits is ended when the loop hears of this, which is before it hears of the redirect.
+    fetcher.cancelWaiting()
+    bench.origin.releaseAll()
+    #expect(ends.next(until: .now() + Tool.patience)?.ending == .done)
   }
 
   @Test(arguments: [(404, 0, 1), (503, 2, 0)])
