@@ -92,7 +92,10 @@ final class FetchPlan {
   private func claim(_ wanted: String, for url: String) throws(IOFailure) -> String {
     guard options.namesSamples else { return try names.claim(wanted, for: url) }
     let name = SampleName(wanted: wanted)
-    let key = try names.claim(OutputName.cut(name.key, to: SampleName.keyBytesMax), for: url)
+    var key = OutputName.cut(name.key, to: SampleName.keyBytesMax)
+    // Version 0.1.0 put longer ones into its tars.
+    if key != name.key, try ledger.value(Fingerprint(.done, url, name.key)) != nil { key = name.key }
+    key = try names.claim(key, for: url)
     return name.ending.isEmpty ? key : "\(key).\(name.ending)"
   }
 

@@ -52,6 +52,22 @@ import Testing
     again.close()
   }
 
+  @Test func `an item whose key is longer than keys are now is known again`() throws {
+    let name = String(repeating: "n", count: 240) + ".jpg"
+    let first = try output()
+    _ = try add(name, [65], to: first)
+    try first.finish()
+    first.close()
+    let ledger = Ledger(directory: scratch.path)
+    let again = try output(ledger)
+    defer { again.close() }
+    var options = FetchPlan.Options()
+    (options.namesOutputs, options.namesSamples) = (true, true)
+    let list = try ListReader([.arguments(["http://h/\(name)"])])
+    let plan = FetchPlan(list: list, ledger: ledger, options: options)
+    #expect(try plan.next() == .skipped && plan.tally.resumed == 1)
+  }
+
   @Test func `a name that is no text does not end a tar`() {
     var block = TarHeader(name: "aaa", size: 5).bytes
     // The sum of the bytes stays.
