@@ -34,6 +34,8 @@ final class ListReader {
   private var current = 0
   /// Of the current source, when it is a table.
   private var head: TableRow.Head?
+  /// True if the current source is a table whose first line is too long to be held.
+  private var isHeadTooLong = false
   /// The row whose quotes are still open: its bytes and its first line.
   private var row: Row?
   private var strangers: Set<String> = []
@@ -110,7 +112,9 @@ final class ListReader {
     case .starved: return .starved
     case .touched(let hasGrown):
       return .changed(ListChange(source: reader.path, line: reader.lineNumber, hasGrown: hasGrown))
-    case .tooLong: return row.map { overlong($0, reader) } ?? broken(.tooLong, reader)
+    case .tooLong:
+      if isHeadTooLong { return refused(.tooLong, reader) }
+      return row.map { overlong($0, reader) } ?? broken(.tooLong, reader)
     case .line(let range): return head == nil ? parsed(range, of: reader) : parsedRow(range, of: reader)
     case .end:
       if let row { return refused(.openQuote(row.line), reader) }
@@ -122,7 +126,7 @@ final class ListReader {
   private func endSource(_ reader: LineReader) {
     bytesDone += reader.bytesConsumed
     current += 1
-    (head, row) = (nil, nil)
+    (head, row, isHeadTooLong) = (nil, nil, false)
   }
 
   private func parsed(_ range: Range<Int>, of reader: LineReader) -> Pull? {
@@ -164,9 +168,15 @@ final class ListReader {
     return parsed(row.bytes[...], head, BrokenLine(cause: .hasNUL, source: reader.path, line: row.line))
   }
 
-  /// Takes a piece of a row's line that is too long to be held: its quotes say where the row ends.
+  /// Takes a piece of a row's line that is too long to be held: its quotes say where the row ends. Of a first line the first
+  /// piece says whether it names columns.
   private func skim(_ piece: ArraySlice<UInt8>) {
-    guard let head, let reader else { return }
+    guard let reader else { return }
+    if reader.bytesConsumed == 0 {
+      let line = piece.drop { [0xEF, 0xBB, 0xBF, 0x20].contains($0) }
+      isHeadTooLong = !"{#".utf8.contains(line.first ?? 0) && TableRow.Head(line) != nil
+    }
+    guard let head else { return }
     var row = row ?? (TableRow(head.separator), [], reader.lineNumber + 1)
     row.scan.take(piece)
     self.row = row
