@@ -15,7 +15,7 @@ final class FetchJob {
   }
 
   struct Outputs {
-    var results: ResultsWriter?
+    var results: OutputFile?
     var failed: OutputFile?
     var place: (any BodyPlace)?
   }
@@ -216,7 +216,7 @@ final class FetchJob {
     if outputs.results == nil, outputs.failed == nil { return }
     guard var record = ResultRecord(item, outcome) else { return }
     if outputs.results != nil { record.ended = WallTime.text(at: WallTime.now) }
-    writing(\.results) { writer throws(IOFailure) in try writer.write(record) }
+    writing(\.results) { writer throws(IOFailure) in try writer.write(record.line) }
     guard outcome.ending != .done else { return }
     writing(\.failed) { writer throws(IOFailure) in
       try writer.write(url: item.url, output: item.output, item.options)

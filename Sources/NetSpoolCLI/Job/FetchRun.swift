@@ -174,17 +174,18 @@ struct FetchRun {
   }
 
   private func makeResults(_ path: String, _ ledger: Ledger, _ tar: ShardedOutput?, _ named: OutputFolder?)
-    throws(IOFailure) -> ResultsWriter
+    throws(IOFailure) -> OutputFile
   {
-    guard options.resume else { return ResultsWriter(try OutputFile.create(path)) }
     // Locked before it is read: what another process adds to it meanwhile would be cut off.
-    let file = try OutputFile.create(path, keeping: true)
-    if let tar {
-      let results = try ResultsWriter.resume(file, after: try ResultsReader.markWritten(in: path, ledger))
-      try tar.addLines(to: results, ledger)
-      return results
+    let file = try OutputFile.create(path, keeping: options.resume)
+    guard options.resume else { return file }
+    guard let tar else {
+      try file.resume(after: try ResultsReader.markDone(in: path, ledger, named))
+      return file
     }
-    return try ResultsWriter.resume(file, after: try ResultsReader.markDone(in: path, ledger, named))
+    try file.resume(after: try ResultsReader.markWritten(in: path, ledger))
+    try tar.addLines(to: file, ledger)
+    return file
   }
 
   /// Marks what earlier runs have done, as far as their files tell, and writes to none of them.

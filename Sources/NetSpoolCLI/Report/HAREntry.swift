@@ -30,9 +30,9 @@ struct HAREntry {
     return answer != nil || error.code != .cancelled && error.code != .engineClosed
   }
 
-  func write(to json: inout JSONText) {
+  var json: [UInt8] {
     let phases = Phases(metrics)
-    json.element { json in
+    return JSONText.object { json in
       json.field("startedDateTime", WallTime.text(at: ended - .microseconds(phases.total)))
       json.field("time", thousandths: phases.total)
       writeRequest(to: &json)

@@ -8,7 +8,6 @@ import Synchronization
 final class HARWriter: Sendable {
   private struct State {
     var file: OutputPlace
-    var json = JSONText()
     var entries: [UInt8] = []
     var isEmpty = true
     var failure: IOFailure?
@@ -48,11 +47,9 @@ final class HARWriter: Sendable {
   private func add(_ entry: HAREntry) {
     state.withLock { state in
       guard state.failure == nil else { return }
-      state.json.removeAll()
-      entry.write(to: &state.json)
       if !state.isEmpty { state.entries += Array(",\n".utf8) }
       state.isEmpty = false
-      state.entries += state.json.bytes
+      state.entries += entry.json
       if state.entries.count >= Self.flushBytes { Self.flush(&state) }
     }
   }

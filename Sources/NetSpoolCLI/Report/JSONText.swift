@@ -1,12 +1,7 @@
-/// Builds one JSON object as bytes (RFC 8259). Reused from line to line, so a result costs no allocation.
+/// Builds one JSON object as bytes (RFC 8259).
 struct JSONText {
   private(set) var bytes: [UInt8] = []
   private var needsComma = false
-
-  mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
-    needsComma = false
-  }
 
   static func object(_ fields: (inout JSONText) -> Void) -> [UInt8] {
     var json = JSONText()
@@ -39,8 +34,6 @@ struct JSONText {
     key(name)
     enclose(("[", "]"), elements)
   }
-
-  mutating func endLine() { bytes.append(0x0A) }
 
   mutating func key(_ name: String) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }

@@ -50,8 +50,9 @@ struct ResultRecord: Equatable, Sendable {
     }
   }
 
-  func write(to json: inout JSONText) {
-    json.element { json in
+  /// With its end.
+  var line: [UInt8] {
+    JSONText.object { json in
       json.field("url", url)
       json.field("output", output)
       json.field("tar", tar)
@@ -76,8 +77,7 @@ struct ResultRecord: Equatable, Sendable {
       json.field("ended", ended)
       if let timings = end.timings { Self.write(timings, to: &json) }
       for other in others { json.field(other.name, raw: other.json) }
-    }
-    json.endLine()
+    } + [0x0A]
   }
 
   private static func write(_ timings: FetchOutcome.Timings, to json: inout JSONText) {
@@ -122,22 +122,19 @@ struct ResultRecord: Equatable, Sendable {
     case "contentType": end.contentType = try value.string()
     case "etag": end.etag = try value.string()
     case "ended": ended = try value.string()
-    case "width", "height", "format", "sourceBytes", "thumbnail": try takePicture(key, from: &value)
+    case "width": picture.width = Int(try value.integer())
+    case "height": picture.height = Int(try value.integer())
+    case "format": picture.format = try value.string()
+    case "sourceBytes": picture.sourceBytes = try value.integer()
+    case "thumbnail": picture.transform = try value.string()
     case "timings": try value.skipValue()
     default: others.append(LineOptions.Other(name: key, json: try value.rawValue()))
     }
   }
 
-  private mutating func takePicture(_ key: String, from value: inout JSONScanner) throws {
-    var facts = end.picture ?? FetchOutcome.PictureFacts()
-    switch key {
-    case "width": facts.width = Int(try value.integer())
-    case "height": facts.height = Int(try value.integer())
-    case "format": facts.format = try value.string()
-    case "thumbnail": facts.transform = try value.string()
-    default: facts.sourceBytes = try value.integer()
-    }
-    end.picture = facts
+  private var picture: FetchOutcome.PictureFacts {
+    get { end.picture ?? FetchOutcome.PictureFacts() }
+    set { end.picture = newValue }
   }
 }
 

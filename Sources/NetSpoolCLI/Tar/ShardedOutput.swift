@@ -61,21 +61,19 @@ final class ShardedOutput: BodyPlace {
   private static func info(_ item: FetchItem, _ outcome: FetchOutcome, _ member: String) -> [UInt8] {
     guard var record = ResultRecord(item, outcome) else { return [] }
     (record.output, record.end.timings) = (member, nil)
-    var text = JSONText()
-    record.write(to: &text)
-    return Array(text.bytes)
+    return record.line
   }
 
   /// Writes the lines of items that the tars hold and the results file does not: a run that was killed had put them here,
   /// but not there.
   /// - Parameter ledger: with the marks of `ResultsReader.markWritten`.
-  func addLines(to results: ResultsWriter, _ ledger: Ledger) throws(IOFailure) {
+  func addLines(to results: OutputFile, _ ledger: Ledger) throws(IOFailure) {
     for tar in earlier {
       _ = try TarStock(tar.path) { record, key throws(IOFailure) in
         guard try ledger.insert(Fingerprint(.result, record.url, key)) == nil else { return }
         var record = record
         record.tar = names.name(tar.number)
-        try results.write(record)
+        try results.write(record.line)
       }
     }
   }

@@ -89,7 +89,7 @@ import Testing
       precondition(unsafe pipe(&ends) == 0)
       close(ends[0])
       let bench = try JobBench(urls: 0..<5)
-      bench.results = ResultsWriter(OutputFile(Descriptor(borrowing: ends[1], named: "a pipe")))
+      bench.results = OutputFile(Descriptor(borrowing: ends[1], named: "a pipe"))
       let end = try bench.run()
       precondition(end.status == .localIO)
       precondition(bench.messages.contains { $0.contains("Broken pipe") })

@@ -165,7 +165,7 @@ import Testing
   @Test func `an unwritable results file stops the job but not the other file`() throws {
     let bench = try JobBench(urls: 0..<3_000)
     bench.settings.window = 100
-    bench.results = ResultsWriter(try OutputFile.create("/dev/full"))
+    bench.results = try OutputFile.create("/dev/full")
     bench.failed = try OutputFile.create(bench.scratch["failed.txt"])
     bench.fetcher.answer = { _ in .status(404) }
     let end = try bench.run()

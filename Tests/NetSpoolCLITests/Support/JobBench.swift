@@ -12,7 +12,7 @@ final class JobBench {
   var plan = FetchPlan.Options()
   var sources: [ListSource] = []
   let ledger: Ledger
-  var results: ResultsWriter?
+  var results: OutputFile?
   var failed: OutputFile?
 
   init(_ lines: [String] = []) throws {
@@ -27,7 +27,7 @@ final class JobBench {
   }
 
   func writeFiles() throws {
-    results = ResultsWriter(try OutputFile.create(scratch["results.jsonl"]))
+    results = try OutputFile.create(scratch["results.jsonl"])
     failed = try OutputFile.create(scratch["failed.txt"])
   }
 

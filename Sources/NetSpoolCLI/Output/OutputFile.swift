@@ -1,30 +1,5 @@
 import Glibc
 
-/// Writes the results file: one JSON object per line. See `ResultRecord`.
-final class ResultsWriter {
-  private let file: OutputFile
-  private var line = JSONText()
-
-  init(_ file: OutputFile) { self.file = file }
-
-  /// Goes on after what an earlier run wrote.
-  static func resume(_ file: OutputFile, after earlier: ResultsReader.Resumption) throws(IOFailure)
-    -> ResultsWriter
-  {
-    try file.cut(to: earlier.bytesKept)
-    if earlier.lacksNewline { try file.write("\n".utf8) }
-    return ResultsWriter(file)
-  }
-
-  func write(_ record: ResultRecord) throws(IOFailure) {
-    line.removeAll()
-    record.write(to: &line)
-    try file.write(line.bytes)
-  }
-
-  func flush() throws(IOFailure) { try file.flush() }
-}
-
 /// A file that is written in pieces of 64 KiB. What was not flushed is lost with the process.
 final class OutputFile {
   static let bufferBytes = 65_536
@@ -65,6 +40,12 @@ final class OutputFile {
   func cut(to bytes: Int) throws(IOFailure) {
     buffer.removeAll(keepingCapacity: true)
     try descriptor.resize(to: bytes)
+  }
+
+  /// Goes on after the results that an earlier run wrote.
+  func resume(after earlier: ResultsReader.Resumption) throws(IOFailure) {
+    try cut(to: earlier.bytesKept)
+    if earlier.lacksNewline { try write("\n".utf8) }
   }
 
   func write(_ bytes: some Sequence<UInt8>) throws(IOFailure) {
