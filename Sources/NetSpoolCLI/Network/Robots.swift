@@ -150,50 +150,33 @@ final class RobotsGate: Sendable {
     if isFirst { look(origin) }
   }
 
-  private func operation(_ origin: String, of engine: NetworkEngine) -> NetworkOperation {
+  /// - Parameter text: takes the beginning of a file that was too long to be had in memory.
+  private func look(_ origin: String, into text: MemoryDownloadStream? = nil) {
+    let engine = text == nil ? engine : beginnings
     var request = NetworkRequest(url: "\(origin)/robots.txt")
     request.redirects = .standard
     let operation = engine.operation(request)
     operation.tag = Self.tag
-    return operation
-  }
-
-  private func look(_ origin: String) {
-    let operation = operation(origin, of: engine)
+    if let text { operation.addDownloadStream(text) }
     operation.onCompletion { [self] response in
-      tell(origin, RobotsRules(response.status < 300 ? Array(response.body) : [], agent: agent))
+      tell(origin, response.status < 300 ? text?.bytes ?? Array(response.body) : [])
     }
     operation.onError { [self] error in
-      error.code == .bodyTooLarge ? lookAtBeginning(origin) : tell(origin, after: error)
+      if text == nil, error.code == .bodyTooLarge {
+        return look(origin, into: MemoryDownloadStream(bytesMax: 2 * RobotsRules.bytesMax))
+      }
+      // A longer one was given up when there was more than is read of it.
+      if let text, text.bytes.count >= RobotsRules.bytesMax { return tell(origin, text.bytes) }
+      // What is not there forbids nothing; a server that has trouble forbids all (RFC 9309 section 2.3.1).
+      let isAbsent = error.response.map { (400..<500).contains($0.status) } ?? false
+      tell(origin, isAbsent ? [] : nil)
     }
     engine.enqueue(operation)
   }
 
-  /// Of a longer one the beginning holds.
-  private func lookAtBeginning(_ origin: String) {
-    let operation = operation(origin, of: beginnings)
-    let text = MemoryDownloadStream(bytesMax: 2 * RobotsRules.bytesMax)
-    operation.addDownloadStream(text)
-    operation.onCompletion { [self] response in
-      tell(origin, RobotsRules(response.status < 300 ? text.bytes : [], agent: agent))
-    }
-    operation.onError { [self] error in
-      // A longer one was given up when there was more than is read of it.
-      if text.bytes.count >= RobotsRules.bytesMax {
-        return tell(origin, RobotsRules(text.bytes, agent: agent))
-      }
-      tell(origin, after: error)
-    }
-    beginnings.enqueue(operation)
-  }
-
-  /// What is not there forbids nothing; a server that has trouble forbids all (RFC 9309 section 2.3.1).
-  private func tell(_ origin: String, after error: NetworkError) {
-    let isAbsent = error.response.map { (400..<500).contains($0.status) } ?? false
-    tell(origin, isAbsent ? RobotsRules([], agent: agent) : nil)
-  }
-
-  private func tell(_ origin: String, _ rules: RobotsRules?) {
+  /// - Parameter text: nil when it cannot be had.
+  private func tell(_ origin: String, _ text: [UInt8]?) {
+    let rules = text.map { RobotsRules($0, agent: agent) }
     let before = origins.withLock { $0.updateValue(.rules(rules), forKey: origin) }
     guard case .asked(let waiting)? = before else { return }
     for (path, body) in waiting { body(Self.verdict(rules, path)) }
