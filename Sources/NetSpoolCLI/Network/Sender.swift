@@ -49,24 +49,18 @@ final class Sender: Sendable {
   private static let turnMax = Duration.seconds(30)
 
   let engine: NetworkEngine
-  private let attemptsMax: Int
-  private let retryDelay: TimeSpan?
-  private let digests: Bool
+  private let options: FetchCommand
   private let book: CredentialBook
   private let certificate: NetworkCredentials?
   private let brake: ByteBrake?
   private let board: TransferBoard?
   private let resumes: Bool
-  private let setsTime: Bool
-  private let asksForNewer: Bool
   private let gate: ImageGate?
   /// True if anybody reads more of an outcome than its numbers.
   private let isDetailed: Bool
-  private let naming: OutputNaming
   private let robots: RobotsGate?
   /// Fields for the lines' own origins.
   private let secrets: [HeaderField]
-  private let redirectsMax: Int
   #if Images
   private let thumbnails: ThumbnailMaker?
   #endif
@@ -76,22 +70,15 @@ final class Sender: Sendable {
     _ engine: NetworkEngine, _ options: FetchCommand, _ gate: ImageGate?, book: CredentialBook,
     secrets: [HeaderField], robots: RobotsGate?, board: TransferBoard?
   ) {
-    self.robots = robots
-    (self.engine, self.gate, self.book, self.secrets, self.board) = (engine, gate, book, secrets, board)
-    redirectsMax = options.connection.redirectsMax
+    (self.engine, self.options, self.gate, self.book) = (engine, options, gate, book)
+    (self.secrets, self.robots, self.board) = (secrets, robots, board)
     // What is on its way into a tar has another name in each run.
     // A range of a file is no part of it that could grow.
     resumes = options.continues && !options.landsBodies && !engine.configuration.headers.contains("Range")
-    setsTime = options.remoteTime || options.newer
-    asksForNewer = options.newer
-    naming = options.names
     isDetailed = options.results != nil || options.writesTar
     #if Images
     thumbnails = ThumbnailMaker(options.pictures)
     #endif
-    attemptsMax = options.request.retries + 1
-    retryDelay = options.request.retryDelay
-    digests = options.checksum
     certificate = options.connection.certificate
     brake = options.request.limitRate.map(ByteBrake.init)
   }
@@ -130,7 +117,7 @@ final class Sender: Sendable {
     where parcel.isAtHome || !NetworkRequest.Headers.isSecret(field.name) {
       operation.addHeader(field.name, field.value ?? "")
     }
-    if asksForNewer, let time = parcel.path.flatMap(FileFacts.modified) {
+    if options.newer, let time = parcel.path.flatMap(FileFacts.modified) {
       operation.setHeader("If-Modified-Since", HTTPDate.format(time))
     }
     if let priority = parcel.options.priority { operation.priority = priority }
@@ -167,7 +154,7 @@ final class Sender: Sendable {
     (landing ?? parcel.path).map { path in
       FileDownloadStream(
         path: path, resume: resumes && landing == nil && !parcel.options.headers.contains { $0.isRange },
-        partBytesMin: FilePart.bytesMin, sha256: parcel.options.sha256, digests: digests)
+        partBytesMin: FilePart.bytesMin, sha256: parcel.options.sha256, digests: options.checksum)
     }
   }
 
@@ -199,17 +186,17 @@ final class Sender: Sendable {
   private func didComplete(_ attempt: Attempt, _ response: NetworkResponse) {
     let (parcel, landing, file) = (attempt.parcel, attempt.landing, attempt.file)
     if robots != nil, follows(parcel, response) { return }
-    if asksForNewer, response.status == 304 {
+    if options.newer, response.status == 304 {
       return parcel.completion(
         FetchOutcome(unchanged: response, after: parcel.attempts, bytes: parcel.path.flatMap(FileFacts.bytes))
       )
     }
     var found = FetchOutcome(
       response, after: parcel.attempts, resumedAt: file?.resumedAt ?? 0, isDetailed: isDetailed)
-    found.name = naming.name(response)
+    found.name = options.names.name(response)
     let outcome = checked(found, of: parcel, response, file)
     if outcome.ending != .done, goesOn(parcel, outcome) { return }
-    if setsTime, outcome.ending == .done, let path = landing ?? parcel.path {
+    if options.remoteTime || options.newer, outcome.ending == .done, let path = landing ?? parcel.path {
       FileTime.set(path, response.headers)
     }
     guard let gate, let landing, outcome.ending == .done else { return parcel.completion(outcome) }
@@ -221,12 +208,12 @@ final class Sender: Sendable {
 
   /// Sends the parcel to where a redirect leads, as far as the library would.
   private func follows(_ parcel: Parcel, _ response: NetworkResponse) -> Bool {
-    guard [301, 302, 303, 307, 308].contains(response.status), redirectsMax > 0,
+    guard [301, 302, 303, 307, 308].contains(response.status), options.connection.redirectsMax > 0,
       let url = response.redirectURL
     else { return false }
     var (next, refusal) = (parcel, nil as (code: NetworkError.Code, reason: String?)?)
     next.follow(to: url)
-    if next.hops > redirectsMax { refusal = (.tooManyRedirects, nil) }
+    if next.hops > options.connection.redirectsMax { refusal = (.tooManyRedirects, nil) }
     if URLText.origin(parcel.url).hasPrefix("https:"), !URLText.origin(url).hasPrefix("https:") {
       refusal = (.redirectRefused, "downgrade")
     }
@@ -274,8 +261,8 @@ final class Sender: Sendable {
       return send(next)
     }
     if goesOn(parcel, outcome) { return }
-    let pause = RequestOptions.pause(after: outcome.attempts, retryDelay)
-    guard error.brokeOff, outcome.attempts < attemptsMax, mayGoOn(parcel, after: pause) else {
+    let pause = RequestOptions.pause(after: outcome.attempts, options.request.retryDelay)
+    guard error.brokeOff, outcome.attempts <= options.request.retries, mayGoOn(parcel, after: pause) else {
       return parcel.completion(outcome)
     }
     var again = parcel
@@ -303,7 +290,7 @@ final class Sender: Sendable {
     var next = parcel
     next.attempts = outcome.attempts
     if case .local = permanence { return false }
-    guard next.advance(mayPass: permanence == .forNow && attemptsMax > 1) else { return false }
+    guard next.advance(mayPass: permanence == .forNow && options.request.retries > 0) else { return false }
     send(next)
     return true
   }
