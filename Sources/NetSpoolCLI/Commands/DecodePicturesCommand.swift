@@ -15,8 +15,8 @@ struct DecodePicturesCommand: ParsableCommand {
   private static let addressesMax: rlim_t = 3 << 30
 
   func run() throws {
-    limit(RLIMIT_AS, Self.addressesMax)
-    limit(RLIMIT_CORE, 0)
+    rlimit.set(RLIMIT_AS, Self.addressesMax)
+    rlimit.set(RLIMIT_CORE, 0)
     do throws(IOFailure) { try answerAll() } catch { throw ExitCode(JobStatus.localIO.code) }
   }
 
@@ -44,13 +44,6 @@ struct DecodePicturesCommand: ParsableCommand {
       got += more
     }
     return bytes
-  }
-
-  private func limit(_ resource: __rlimit_resource, _ value: rlim_t) {
-    var limit = rlimit()
-    unsafe getrlimit(__rlimit_resource_t(resource.rawValue), &limit)
-    limit.rlim_cur = min(value, limit.rlim_max)
-    unsafe setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
   }
 }
 #endif

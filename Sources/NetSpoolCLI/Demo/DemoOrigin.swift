@@ -106,8 +106,7 @@ final class DemoOrigin: Sendable {
   }
 
   private func measure() {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    state.withLock { $0.currentCPU = Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) }
+    let spent = SystemClock.now(CLOCK_THREAD_CPUTIME_ID)
+    state.withLock { $0.currentCPU = spent }
   }
 }

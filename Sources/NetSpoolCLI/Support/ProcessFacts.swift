@@ -18,32 +18,37 @@ struct Environment: Sendable {
   }
 }
 
+extension rlimit {
+  init(of resource: __rlimit_resource) {
+    self.init()
+    unsafe getrlimit(__rlimit_resource_t(resource.rawValue), &self)
+  }
+
+  /// Sets the soft limit, as far as the hard one lets it.
+  static func set(_ resource: __rlimit_resource, _ value: rlim_t) {
+    var limit = rlimit(of: resource)
+    limit.rlim_cur = min(value, limit.rlim_max)
+    unsafe setrlimit(__rlimit_resource_t(resource.rawValue), &limit)
+  }
+}
+
 /// `RLIMIT_NOFILE`: the number of descriptors the process may have.
 enum FileLimit {
   /// Every transfer may hold a socket and a file; more than this is no help.
   static let wanted: UInt = 65_536
 
   static var current: (soft: UInt, hard: UInt) {
-    var limit = rlimit()
-    unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let limit = rlimit(of: RLIMIT_NOFILE)
     return (UInt(limit.rlim_cur), UInt(limit.rlim_max))
   }
 
   /// Raises the soft limit as far as needed and allowed. Nothing here uses select(2), which alone minds.
-  static func raise() {
-    let (soft, hard) = current
-    guard soft < wanted, soft < hard else { return }
-    var limit = rlimit(rlim_cur: rlim_t(min(wanted, hard)), rlim_max: rlim_t(hard))
-    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-  }
+  static func raise() { if current.soft < wanted { rlimit.set(RLIMIT_NOFILE, rlim_t(wanted)) } }
 }
 
 enum ProcessUsage {
   /// User and system time of all threads, in seconds.
-  static var seconds: Double {
-    let usage = current
-    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
-  }
+  static var seconds: Double { Double(SystemClock.now(CLOCK_PROCESS_CPUTIME_ID)) / 1e9 }
 
   /// User and system time of a process that was started here; nil once it is gone.
   static func processorTime(of process: pid_t) -> Duration? {
@@ -54,15 +59,11 @@ enum ProcessUsage {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  static var residentBytesPeak: Int64 { Int64(current.ru_maxrss) * 1_024 }
-
-  private static var current: rusage {
+  static var residentBytesPeak: Int64 {
     var usage = rusage()
     unsafe getrusage(RUSAGE_SELF.rawValue, &usage)
-    return usage
+    return Int64(usage.ru_maxrss) * 1_024
   }
-
-  private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 }
 
 /// Keeps what is resident small: a job must fit beside others, and most of a tool is its libraries.

@@ -61,13 +61,16 @@ extension Duration {
   var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
 
-enum MonotonicTime {
-  static var now: Int64 {
+/// The system's clocks, in nanoseconds.
+enum SystemClock {
+  static func now(_ clock: clockid_t) -> Int64 {
     var time = timespec()
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    unsafe clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 }
+
+enum MonotonicTime { static var now: Int64 { SystemClock.now(CLOCK_MONOTONIC) } }
 
 enum WallTime {
   /// A moment since 1970 by RFC 3339: `2026-01-31T12:00:00.000Z`.
@@ -85,9 +88,5 @@ enum WallTime {
     return "\(date)T\(clock).\(padded(Int32(attoseconds / 1_000_000_000_000_000), 3))Z"
   }
 
-  static var now: Duration {
-    var time = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
+  static var now: Duration { .nanoseconds(SystemClock.now(CLOCK_REALTIME)) }
 }
