@@ -197,9 +197,9 @@ final class FrozenHold {
   /// Waits until everything that was asked for is on the disk. For an engine that sends nothing.
   func flush() { engine.flushFrozen(deadline: Self.writeSeconds) }
 
-  /// Lets what is being sent end, for so long, and lets go of the store. Everybody has been told when this returns.
-  func close(seconds: Double = 0) {
-    engine.shutDownAndWait(deadline: .seconds(seconds))
+  /// Ends what is being sent, and lets go of the store. Everybody has been told when this returns.
+  func close() {
+    engine.shutDownAndWait(deadline: .zero)
     engine.configuration.queue.close()
   }
 }

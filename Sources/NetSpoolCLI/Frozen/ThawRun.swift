@@ -19,13 +19,6 @@ struct ThawRun {
     case pressed
   }
 
-  /// What may be sent: nothing before it was looked at.
-  private final class Gate: Sendable {
-    private let ids = Mutex<Set<UInt64>>([])
-    func open(_ ids: [UInt64]) { self.ids.withLock { $0 = Set(ids) } }
-    func lets(_ id: UInt64) -> Bool { ids.withLock { $0.contains(id) } }
-  }
-
   private struct Tally {
     var sent = 0
     var dead = 0
@@ -51,7 +44,8 @@ struct ThawRun {
   /// Throws `NetworkError` for settings that the library refuses, `IOFailure`, and `StoreFailure`.
   func run() throws -> JobStatus {
     let deadline = DispatchTime.now() + options.timeout.seconds
-    let gate = Gate()
+    // What may be sent: nothing before it was looked at.
+    let released = Mutex<Set<UInt64>>([])
     var settings = try FrozenSettings(options.place, environment)
     var secrets = NetworkRequest.Headers()
     for field in options.header { secrets.add(field.name, field.value ?? "") }
@@ -59,7 +53,7 @@ struct ThawRun {
       options.connection.apply(to: &$0, environment)
       $0.allowsCredentialsInClear = options.inClear
     }
-    settings.freezing.maySend = { gate.lets($0.id) }
+    settings.freezing.maySend = { request in released.withLock { $0.contains(request.id) } }
     if !options.header.isEmpty { settings.freezing.secrets = { [secrets] in secrets.only($0.secretFields) } }
     guard try FrozenHold.isThere(in: settings.directory) else { return nothing() }
     let hold = try FrozenHold(settings, console)
@@ -72,7 +66,7 @@ struct ThawRun {
     }
     for text in plan.notes { console.message("netspool: \(text)") }
     hold.noteOthers(console)
-    gate.open(plan.ready.map(\.id))
+    released.withLock { $0 = Set(plan.ready.map(\.id)) }
     return try send(plan, hold, until: deadline)
   }
 
