@@ -114,8 +114,7 @@ struct HAREntry {
   }
 
   private static func query(_ url: String) -> [(String, String)] {
-    guard let mark = url.firstIndex(of: "?") else { return [] }
-    return url[url.index(after: mark)...].prefix { $0 != "#" }.split(separator: "&").map { pair in
+    (URLText.behind("?", url) ?? "").split(separator: "&").map { pair in
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       return (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     }

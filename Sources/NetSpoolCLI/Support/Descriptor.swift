@@ -203,8 +203,7 @@ enum OwnName {
 
   /// A name in the same folder, hidden, that no other file has: a rename is all that is left to do.
   static func beside(_ path: String) -> String {
-    let folder = path[..<(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)]
-    return "\(folder).netspool-\(word)-\(given.add(1, ordering: .relaxed).newValue)"
+    "\(OutputName.parts(path).folder).netspool-\(word)-\(given.add(1, ordering: .relaxed).newValue)"
   }
 }
 

@@ -13,10 +13,7 @@ struct PartNames: Equatable {
     return "\(path.dropLast(4))-\(HumanText.padded(number, to: 6, with: "0")).tar"
   }
 
-  func name(_ number: Int) -> String {
-    let path = path(number)
-    return path.split(separator: "/").last.map(String.init) ?? path
-  }
+  func name(_ number: Int) -> String { OutputName.parts(path(number)).file }
 
   /// Which part the file of this name in the folder is, and whether it is whole.
   func part(_ name: String) -> (number: Int, isWhole: Bool)? {

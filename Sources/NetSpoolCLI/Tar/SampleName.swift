@@ -9,26 +9,24 @@ struct SampleName: Equatable {
   let ending: String
 
   init(_ name: String) {
-    let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map(name.utf8.index(after:)) ?? name.startIndex
-    let dot = name.utf8[start...].firstIndex(of: UInt8(ascii: "."))
-    let stem = name[..<(dot ?? name.endIndex)]
+    let (folder, file) = OutputName.parts(name)
+    let dot = file.utf8.firstIndex(of: UInt8(ascii: "."))
     // Readers pass over what begins with a dot.
-    key = dot == start ? stem + "_" : String(stem)
-    ending = dot.map { String(name[name.utf8.index(after: $0)...]) } ?? ""
+    key = folder + (dot == file.startIndex ? "_" : String(file[..<(dot ?? file.endIndex)]))
+    ending = dot.map { String(file[file.utf8.index(after: $0)...]) } ?? ""
   }
 
   /// A name that is to become a member's: of its dots only that before the ending stays, as readers begin a field at each.
   init(wanted name: String) {
-    let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map(name.utf8.index(after:)) ?? name.startIndex
-    let file = name[start...]
+    let (folder, file) = OutputName.parts(name)
     let dot = file.lastIndex(of: ".")
     let last = dot.map { file[file.index(after: $0)...] } ?? ""
     // `v1.2` has none.
     let isEnding =
       last.utf8.count <= 8 && last.utf8.allSatisfy { $0 &- 0x30 < 10 || ($0 | 0x20) &- 0x61 < 26 }
       && last.contains(where: \.isLetter)
-    let stem = isEnding ? file[..<(dot ?? file.endIndex)] : file
-    key = name[..<start] + (stem.isEmpty ? "_" : String(stem.map { $0 == "." ? "_" : $0 }))
+    let stem = isEnding ? file[..<(dot ?? file.endIndex)] : file[...]
+    key = folder + (stem.isEmpty ? "_" : String(stem.map { $0 == "." ? "_" : $0 }))
     ending = isEnding ? String(last) : ""
   }
 
