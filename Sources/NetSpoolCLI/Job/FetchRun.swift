@@ -121,7 +121,6 @@ struct FetchRun {
   private func refuseToOverwrite(_ list: ListReader) throws(Mistake) {
     let outputs = [
       ("--results", options.results), ("--failed", options.failed), ("--har", options.har),
-      ("--cookie-jar", options.cookies.cookieJar),
     ]
     for case (let option, .some(let path)) in outputs {
       guard let status = FileFacts(path: path), list.files.contains(where: status.isSameFile) else {
@@ -145,7 +144,7 @@ struct FetchRun {
       plan.bytesOfOutput = folder.bytes
       plan.isProtected = { [lists = list.files, options] name in
         guard let there = FileFacts(path: folder.path + name) else { return false }
-        let written = [options.results, options.failed, options.har, options.cookies.cookieJar].compactMap {
+        let written = [options.results, options.failed, options.har].compactMap {
           $0.flatMap { FileFacts(path: $0) }
         }
         return (lists + written).contains(where: there.isSameFile)

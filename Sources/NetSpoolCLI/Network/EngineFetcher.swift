@@ -10,7 +10,6 @@ final class EngineFetcher: Fetcher {
   private let destination: Destination?
   private let gate: ImageGate?
   private let archive: HARWriter?
-  private let cookieJar: String?
 
   enum Destination {
     case folder(OutputFolder)
@@ -29,8 +28,6 @@ final class EngineFetcher: Fetcher {
     var fields = try options.request.fields()
     options.cookies.add(to: &fields.sent, unless: fields.names("Cookie"))
     var configuration = options.request.engineConfiguration
-    try options.cookies.apply(to: &configuration)
-    cookieJar = options.cookies.cookieJar
     options.connection.apply(to: &configuration, environment)
     (configuration.headers, configuration.omittedFields) = (fields.sent, fields.omitted)
     var secrets: [HeaderField] = []
@@ -93,19 +90,14 @@ final class EngineFetcher: Fetcher {
 
   /// Ends the network's threads; what still runs ends as cancelled, and its unfinished files are removed. What was
   /// fetched is in the cache when this returns.
-  /// - Returns: what could not be written of the archive, or of the cookies.
+  /// - Returns: what could not be written of the archive.
   func close() -> IOFailure? {
     sender.engine.configuration.queue.close()
     gate?.close()
     sender.close()
     sender.engine.closeCache()
     if case .landing(let folder) = destination { folder.remove() }
-    let failure = archive?.close()
-    guard let cookieJar else { return failure }
-    do throws(IOFailure) { try CookieFile.write(sender.engine.cookieLines, to: cookieJar) } catch {
-      return failure ?? error
-    }
-    return failure
+    return archive?.close()
   }
 }
 
