@@ -3,7 +3,6 @@ import NetSpool
 
 /// A URL of a `get` or `post`: what is sent is made, where the answer goes is settled here.
 struct GetExchange {
-  let makeOperation: () -> NetworkOperation
   /// Of the last attempt.
   var operation: NetworkOperation
   let engine: NetworkEngine
@@ -33,7 +32,7 @@ struct GetExchange {
       let pause = RequestOptions.pause(after: attempts, arguments.request.retryDelay)
       guard attempts <= arguments.request.retries, stop.status == nil, clock?.hasTime(after: pause) ?? true
       else { break }
-      operation = makeOperation()
+      operation = operation.again()
       operation.postpone(by: pause)
       clock?.bound(operation, after: pause)
       watch?.begin(isAgain: true)
@@ -185,7 +184,7 @@ struct GetExchange {
   private func makeTarget() throws -> GetTarget {
     let folder = options.outputDir.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
     let place = options.place(of: asked.argument)
-    if case .path(let name)? = place {
+    if let name = place, name != TargetOptions.remoteName {
       if name == "-" { return try GetTarget(name) }
       let name = URLGlob.filled(name, asked.parts)
       let path = try unclobbered(name.hasPrefix("/") ? name : folder + name)

@@ -39,14 +39,14 @@ struct GetRun {
     }
     var status = JobStatus.allDone
     for (number, asked) in options.asked.enumerated() {
-      let makeOperation = { self.makeOperation(asked.url, asked.argument, engine, draft, book) }
+      let operation = makeOperation(asked.url, asked.argument, engine, draft, book)
       if options.words.curl {
-        try printCommand(makeOperation(), asked.argument, draft)
+        try printCommand(operation, asked.argument, draft)
         continue
       }
       var exchange = GetExchange(
-        makeOperation: makeOperation, operation: makeOperation(), engine: engine, arguments: options,
-        console: console, stop: stop, asked: asked, number: number, watch: watch)
+        operation: operation, engine: engine, arguments: options, console: console, stop: stop, asked: asked,
+        number: number, watch: watch)
       let end = try exchange.run()
       if let failure = watch?.failure { throw failure }
       try tell(exchange.facts(end), writeOut)

@@ -63,7 +63,7 @@ extension ExchangeOptions {
     try refuse(urls.isEmpty, "Which URL? 'netspool get https://example.org/'.")
     try URLText.check(urls.lazy.map { URLGlob($0, isOff: target.globoff).url(0).text })
     try refuse(
-      target.places.count > urls.count,
+      target.output.count > urls.count,
       "There are more of --output and --remote-name than URLs: each is for one, in their order.")
     try refuse(
       body.uploads.count > urls.count,

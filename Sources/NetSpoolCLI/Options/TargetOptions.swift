@@ -3,7 +3,8 @@ import Glibc
 
 /// Where an answer goes, and what is told of it.
 struct TargetOptions: ParsableArguments {
-  /// `remoteName` stands for each `--remote-name` of the command line: `CommandWords` makes one option of both.
+  /// The n-th is for the n-th URL. `remoteName` stands for each `--remote-name` of the command line: `CommandWords` makes one
+  /// option of both.
   @Option("output", of: "get") var output: [String] = []
   @Flag("remote-name") var remoteNames: Int
   @Flag("remote-name-all") var remoteNameAll = false
@@ -44,7 +45,7 @@ struct TargetOptions: ParsableArguments {
 
   private func validateResumption() throws {
     try refuse(range != nil, "--continue-at and --range contradict each other.")
-    try refuse(places.isEmpty && !remoteNameAll, "--continue-at goes on writing a file: -o or -O names it.")
+    try refuse(output.isEmpty && !remoteNameAll, "--continue-at goes on writing a file: -o or -O names it.")
     try refuse(
       remoteHeaderName,
       "--continue-at has to know the file before the server names it: leave out --remote-header-name.")
@@ -70,26 +71,15 @@ struct TargetOptions: ParsableArguments {
   /// True if the body of an error goes to a target.
   func keepsErrors(isFile: Bool) -> Bool { fail.map { !$0 } ?? (failWithBody || !isFile) }
 
-  /// What `-o` or `-O` says of one URL.
-  enum Place: Equatable, Sendable {
-    case path(String)
-    /// As the URL ends.
-    case remoteName
-  }
-
-  /// The places that were given, in the order of the command line: the n-th is that of the n-th URL.
-  var places: [Place] { output.map { $0 == Self.remoteName ? .remoteName : .path($0) } }
-
-  /// No path, as it holds a NUL.
+  /// No path, as it holds a NUL: the file is called as the URL ends.
   static let remoteName = "\0"
 
-  /// Nil: standard output.
-  func place(of number: Int) -> Place? {
-    let places = places
-    return places.indices.contains(number) ? places[number] : remoteNameAll ? .remoteName : nil
+  /// What `-o` or `-O` says of the n-th URL; nil: standard output.
+  func place(of number: Int) -> String? {
+    output.indices.contains(number) ? output[number] : remoteNameAll ? Self.remoteName : nil
   }
 
-  private var namesRemotely: Bool { remoteNameAll || places.contains(.remoteName) }
+  private var namesRemotely: Bool { remoteNameAll || output.contains(Self.remoteName) }
 
   /// True when messages are printed.
   var isMute: Bool { silent && !showError }

@@ -32,7 +32,7 @@ import Testing
     ])
     let exchange = try GetCommand.parse(Array(words.dropFirst()))
     #expect(exchange.words.arguments == ["http://h/1", "http://h/2", "http://h/3"])
-    #expect(exchange.target.places == [.remoteName, .path("x"), .remoteName])
+    #expect(exchange.target.output == [TargetOptions.remoteName, "x", TargetOptions.remoteName])
     #expect(exchange.body.uploads == ["a", "b"])
   }
 
