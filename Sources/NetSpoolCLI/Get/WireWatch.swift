@@ -1,4 +1,3 @@
-import Glibc
 import NetSpool
 import Synchronization
 
@@ -32,10 +31,7 @@ final class WireWatch: WatchingStream {
   init(_ options: TargetOptions) throws(IOFailure) {
     talk = options.verbose ? GetTalk() : nil
     file = try options.dumpHeader.map { path throws(IOFailure) in
-      SharedDescriptor(
-        path == "-"
-          ? Descriptor(borrowing: 1, named: "standard output")
-          : try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC))
+      SharedDescriptor(try Descriptor.writing(path))
     }
   }
 

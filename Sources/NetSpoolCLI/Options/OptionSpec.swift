@@ -137,13 +137,6 @@ extension Flag where Value == Bool? {
   }
 }
 
-extension Flag where Value == Int {
-  init(_ name: String) {
-    let spec = OptionSpec.declared(name, nil)
-    self.init(name: spec.specification, help: spec.help)
-  }
-}
-
 /// Flags of which the last counts.
 extension EnumerableFlag where Self: RawRepresentable, RawValue == String {
   static func name(for flag: Self) -> NameSpecification {

@@ -6,7 +6,7 @@ struct TargetOptions: ParsableArguments {
   /// The n-th is for the n-th URL. `remoteName` stands for each `--remote-name` of the command line: `CommandWords` makes one
   /// option of both.
   @Option("output", of: "get") var output: [String] = []
-  @Flag("remote-name") var remoteNames: Int
+  @Flag("remote-name") var remoteNames = false
   @Flag("remote-name-all") var remoteNameAll = false
   @Flag("remote-header-name") var remoteHeaderName = false
   @Option("output-dir") var outputDir: String?
@@ -54,10 +54,7 @@ struct TargetOptions: ParsableArguments {
 
   func redirectMessages() throws(IOFailure) {
     guard let path = stderr else { return }
-    let file =
-      path == "-"
-      ? Descriptor(borrowing: 1, named: "standard output")
-      : try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+    let file = try Descriptor.writing(path)
     guard dup2(file.number, 2) == 2 else { throw .last("write", path) }
   }
 

@@ -50,6 +50,13 @@ extension Descriptor {
     ["-", "/dev/stdin"].contains(path) ? try standardInput() : try Descriptor(opening: path, O_RDONLY)
   }
 
+  /// A file that is emptied or made; `-` is standard output.
+  static func writing(_ path: String) throws(IOFailure) -> Descriptor {
+    path == "-"
+      ? Descriptor(borrowing: 1, named: "standard output")
+      : try Descriptor(opening: path, O_WRONLY | O_CREAT | O_TRUNC)
+  }
+
   private static let isTaken = Atomic(false)
 
   /// For one reader: a second one would get what was meant for the first, such as a password.
