@@ -76,10 +76,9 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   public let path: String
   private let placement: FileWriter.Placement
   private let digests: Bool
-  private let writer: SharedFileWriter
   private let expected: [UInt8]?
-  /// Of what has come, where another stream wraps this one.
-  private let digest = Mutex<SHA256?>(nil)
+  /// What writes the file where another stream wraps this one.
+  private let work = Mutex<FileSinkBackground?>(nil)
   /// With `resume`.
   let part: Result<PartFile, SinkFailure>?
 
@@ -110,7 +109,6 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     self.path = path
     placement = .replace
     self.digests = digests
-    writer = SharedFileWriter(path: path, placement: placement)
     expected = sha256.map { Hexadecimal.bytes($0) ?? [] }
     part =
       resume ? Result { () throws(SinkFailure) in try PartFile(path: path, bytesMin: partBytesMin) } : nil
@@ -132,7 +130,6 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
     self.path = path
     placement = append ? .append : .replace
     self.digests = digests
-    writer = SharedFileWriter(path: path, placement: placement)
     expected = nil
     part = nil
   }
@@ -162,25 +159,27 @@ public final class FileDownloadStream: DownloadStream, CoreStream {
   /// Opens the file, for streams that wrap this one; blocks on the disk. Throws `.invalidRequest` for what is no SHA-256.
   public func open(_ head: ResponseHead, bytesExpected: Int64?) throws {
     if isDigestMalformed { throw Self.malformedDigest }
-    if expected != nil { digest.withLock { $0 = SHA256() } }
-    do throws(SinkFailure) { try writer.open(bytesExpected: bytesExpected) } catch {
-      throw NetworkError(error)
-    }
+    do throws(SinkFailure) {
+      let opened = FileSinkBackground(
+        target: try FileTarget(path), placement: placement, bytesExpected: bytesExpected, digests: false,
+        expected: expected)
+      try opened.open()
+      work.withLock { $0 = opened }
+    } catch { throw NetworkError(error) }
   }
 
   /// Writes all bytes, for streams that wrap this one; blocks on the disk.
   public func write(_ bytes: RawSpan) throws -> WriteResult {
-    do throws(SinkFailure) { try writer.write(bytes) } catch { throw NetworkError(error) }
-    digest.withLock { $0?.update(bytes) }
+    let opened = work.withLock { $0 }
+    if let failure = opened?.write(bytes) { throw NetworkError(failure) }
     return .accepted
   }
 
   /// Publishes or removes the file, for streams that wrap this one. That it cannot be published, or is not what `sha256` says, is
   /// not told: it is not there then.
   public func close(_ outcome: Result<Void, NetworkError>) {
-    let isWhole = if case .success = outcome { true } else { false }
-    let found = digest.withLock { $0.take()?.finish() }
-    try? writer.close(publishing: isWhole && (expected == nil || found == expected))
+    let opened = work.withLock { $0.take() }
+    if case .success = outcome { _ = opened?.finish(nil) } else { opened?.abandon(nil) }
   }
 }
 

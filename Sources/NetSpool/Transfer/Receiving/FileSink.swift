@@ -241,6 +241,15 @@ final class FileSinkBackground: FileSinkWork {
     var failure: SinkFailure?
 
     mutating func giveUp() { writer = nil }
+
+    mutating func add(_ bytes: RawSpan) throws(SinkFailure) {
+      try writer?.write(bytes)
+      digest?.update(bytes)
+    }
+
+    mutating func write(_ bytes: RawSpan) -> SinkFailure? {
+      attempt { state throws(SinkFailure) in try state.add(bytes) }
+    }
   }
 
   private let state: Mutex<State>
@@ -288,9 +297,19 @@ final class FileSinkBackground: FileSinkWork {
     if state.writer == nil {
       state.writer = try FileWriter(target, placement: placement, bytesExpected: bytesExpected)
     }
-    try buffer?.withBytes { bytes throws(SinkFailure) in
-      try state.writer?.write(bytes)
-      state.digest?.update(bytes)
-    }
+    try buffer?.withBytes { bytes throws(SinkFailure) in try state.add(bytes) }
   }
+
+  // MARK: By hand
+
+  /// Opens the file now and not with the first buffer, for a caller that writes on its own thread.
+  func open() throws(SinkFailure) {
+    let failure = state.withLock { state in
+      state.attempt { state throws(SinkFailure) in try add(nil, to: &state) }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Writes to the open file; after a failure, nothing any more.
+  func write(_ bytes: RawSpan) -> SinkFailure? { state.withLock { $0.write(bytes) } }
 }

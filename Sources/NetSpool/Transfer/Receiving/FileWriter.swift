@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Synchronization
 
 /// Writes one file: beside its final place, and there only once it is whole. Blocks; for worker threads.
 ///
@@ -127,34 +126,5 @@ struct FileTarget: Sendable, Equatable {
     // A name may have 255 bytes; the rest of ours takes up to 34.
     while stem.utf8.count > 200 { stem.removeLast() }
     return ".\(stem).netspool-\(purpose)"
-  }
-}
-
-/// A file writer that a stream object can hold: for who calls a `FileDownloadStream` by hand, on any thread,
-/// and wants the same atomic publishing.
-final class SharedFileWriter: Sendable {
-  private let path: String
-  private let placement: FileWriter.Placement
-  private let writer = Mutex<FileWriter?>(nil)
-
-  init(path: String, placement: FileWriter.Placement) {
-    self.path = path
-    self.placement = placement
-  }
-
-  func open(bytesExpected: Int64?) throws(SinkFailure) {
-    var fresh: FileWriter? = try FileWriter(
-      try FileTarget(path), placement: placement, bytesExpected: bytesExpected)
-    writer.withLock { $0 = fresh.take() }
-  }
-
-  func write(_ bytes: RawSpan) throws(SinkFailure) {
-    try writer.withLock { writer throws(SinkFailure) in try writer?.write(bytes) }
-  }
-
-  func close(publishing: Bool) throws(SinkFailure) {
-    let last = writer.withLock { $0.take() }
-    guard let last else { return }
-    if publishing { try last.publish() }
   }
 }
