@@ -237,7 +237,7 @@ public final class DescriptorDownloadStream: DownloadStream, CoreStream {
   }
 
   func makeSink(_ services: SinkServices) -> any Sink {
-    DescriptorSink(descriptor, .borrowed, digests: digests, waitUntilWritable: services.waitUntilWritable)
+    DescriptorSink(descriptor, digests: digests, waitUntilWritable: services.waitUntilWritable)
   }
 
   /// Does nothing.

@@ -7,20 +7,12 @@ internal import Glibc
 /// Nothing is changed for others who share the descriptor (see `FileDescriptor.privateWriter`). Threads that call
 /// this must have SIGPIPE blocked or ignored: only sockets can be asked not to raise it.
 final class DescriptorSink: Sink {
-  enum Ownership: Sendable {
-    /// The caller closes it, after the sink's finish.
-    case borrowed
-    /// The sink closes it, whatever happens.
-    case owned
-  }
-
   /// Has `callback` called once on the loop thread, later, when the descriptor can be written to, and
   /// answers with a closure that calls it off. Called off or fired before the descriptor is closed.
   typealias WaitUntilWritable = (_ descriptor: CInt, _ callback: @escaping () -> Void) -> () -> Void
 
   private let descriptor: CInt
   private let waitUntilWritable: WaitUntilWritable
-  private var given: FileDescriptor
   private var own = FileDescriptor(owning: -1)
   private var isSocket = false
   private var cancelWait: (() -> Void)?
@@ -30,13 +22,10 @@ final class DescriptorSink: Sink {
   private var digest: SHA256?
   private(set) var report = NetworkResponse.StreamReport()
 
-  init(
-    _ descriptor: CInt, _ ownership: Ownership = .borrowed, digests: Bool = true,
-    waitUntilWritable: @escaping WaitUntilWritable
-  ) {
+  /// - Parameter descriptor: stays the caller's, which closes it after the sink's finish.
+  init(_ descriptor: CInt, digests: Bool = true, waitUntilWritable: @escaping WaitUntilWritable) {
     self.descriptor = descriptor
     self.waitUntilWritable = waitUntilWritable
-    given = FileDescriptor(owning: ownership == .owned ? descriptor : -1)
     digest = digests ? SHA256() : nil
   }
 
@@ -49,8 +38,6 @@ final class DescriptorSink: Sink {
       own = try FileDescriptor.privateWriter(for: descriptor, kind: kind)
       isSocket = kind == .socket
     } catch { throw problem(error) }
-    // A second end kept open would keep the reader from seeing the last one close.
-    given = FileDescriptor(owning: -1)
   }
 
   func write(_ bytes: RawSpan) throws(SinkFailure) -> Int {

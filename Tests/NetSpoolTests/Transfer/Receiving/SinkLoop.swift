@@ -143,9 +143,6 @@ final class RawPipe: Sendable {
     }
   }
 
-  /// For a sink that has taken over the write end.
-  func forgetWriteEnd() { write.withLock { $0 = -1 } }
-
   func put(_ bytes: [UInt8]) { _ = unsafe Glibc.write(writeEnd, bytes, bytes.count) }
 
   /// What is there now: nil when nothing is yet, empty at the end.
