@@ -25,7 +25,6 @@ struct LaneScheduler: Sendable {
   private var halting: [FrozenID: LaneKey] = [:]
   private var newest = FrozenID(0)
   private(set) var inFlight = 0
-  private(set) var isOnline = true
   /// Nothing is sent, whatever is due.
   var isSuspended = false
 
@@ -116,14 +115,10 @@ extension LaneScheduler {
     changeLane(of: id) { $0.breaker.didFail(at: now, policy: policy, random: random) }
   }
 
-  /// Nothing is sent while there is no network.
-  mutating func setOffline() { isOnline = false }
-
   /// There is a network, and has been for a while: what waits for it goes, lane by lane.
   ///
   /// - Parameter random: evenly distributed in 0..<1, asked once for each lane.
   mutating func thaw(at now: Microseconds, random: () -> Double) {
-    isOnline = true
     beginThawing(at: now)
     for key in lanes.keys {
       let moment = now + Microseconds(random() * Double(openingJitter))
@@ -168,7 +163,7 @@ extension LaneScheduler {
   /// - Parameter runsAhead: it may be one behind an outcome that is still being written.
   mutating func next(at now: Microseconds, runsAhead: Bool = true) -> FrozenID? {
     wakeLanes(now)
-    guard isOnline, !isSuspended, inFlight < (thawing > 0 ? thawingMax : inFlightMax) else { return nil }
+    guard !isSuspended, inFlight < (thawing > 0 ? thawingMax : inFlightMax) else { return nil }
     while let key = ring.popFirst() {
       guard let verdict = lanes[key]?.verdict(at: now, runsAhead: runsAhead) else { continue }
       // Changed where it is: a copy of a lane is one of all its members.
@@ -190,7 +185,7 @@ extension LaneScheduler {
 
   /// When `next` or `nextExpired` may have an answer, without anything else happening before; nil: never.
   var nextDue: Microseconds? {
-    let wake = isOnline && !isSuspended ? sleeping.first?.due : nil
+    let wake = isSuspended ? nil : sleeping.first?.due
     return [wake, expiring.first?.due].compactMap(\.self).min()
   }
 

@@ -26,7 +26,7 @@ struct FrozenExpiryTests {
     // Given a later process without a network
     clock.value = .at(100)
     let later = FrozenSpool(store, world: world)
-    later.scheduler.setOffline()
+    later.scheduler.isSuspended = true
     for second in 101...103 {
       later.pump()
       Self.write(later)

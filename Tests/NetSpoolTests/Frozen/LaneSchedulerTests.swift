@@ -172,8 +172,9 @@ struct LaneSchedulerTests {
 
   @Test func `lanes begin one after the other`() {
     var fixture = Fixture(4) { "lane \($0)" }
-    fixture.scheduler.setOffline()
+    fixture.scheduler.isSuspended = true
     #expect(fixture.launched(at: 0) == [])
+    fixture.scheduler.isSuspended = false
     var random = SplitMix64(seed: 5)
     fixture.scheduler.thaw(at: Fixture.time(10)) { random.unit() }
     var moments: Set<Double> = []
@@ -277,8 +278,10 @@ struct LaneSchedulerTests {
         } else {
           fixture.fail(number, at: now, until: now + Double(random.next() % 30))
         }
-      case 5 where random.chance(5): fixture.scheduler.setOffline()
-      case 6 where random.chance(20): fixture.scheduler.thaw(at: Fixture.time(now)) { 0.5 }
+      case 5 where random.chance(5): fixture.scheduler.isSuspended = true
+      case 6 where random.chance(20):
+        fixture.scheduler.isSuspended = false
+        fixture.scheduler.thaw(at: Fixture.time(now)) { 0.5 }
       case 7:
         guard let number = lanes.keys.sorted().randomElement(using: &random) else { continue }
         fixture.scheduler.remove(FrozenID(number))
@@ -299,6 +302,7 @@ struct LaneSchedulerTests {
       #expect(fixture.scheduler.count == lanes.count)
     }
     // Then everything goes in the end
+    fixture.scheduler.isSuspended = false
     fixture.scheduler.thaw(at: Fixture.time(10_000)) { 0 }
     for round in 0..<10_000 where !fixture.scheduler.isEmpty {
       inFlight.formUnion(fixture.launched(at: 10_000 + Double(round)))

@@ -55,7 +55,7 @@ final class SpoolBench: FrozenSpoolOwner {
     notices = []
     let world = FrozenSpool.World(now: { [unowned self] in now }, random: { [unowned self] in random.unit() })
     spool = FrozenSpool(store, policy: policy, world: world, owner: self)
-    if !isOnline { spool.scheduler.setOffline() }
+    if !isOnline { spool.scheduler.isSuspended = true }
   }
 
   /// The bench has a clock of its own; the store's must not sweep away what it wrote.
@@ -96,7 +96,8 @@ final class SpoolBench: FrozenSpoolOwner {
   private func setOnline(_ isOnline: Bool) {
     guard self.isOnline != isOnline else { return }
     self.isOnline = isOnline
-    if isOnline { spool.thaw() } else { spool.scheduler.setOffline() }
+    spool.scheduler.isSuspended = !isOnline
+    if isOnline { spool.thaw() }
   }
 
   private func accept() {

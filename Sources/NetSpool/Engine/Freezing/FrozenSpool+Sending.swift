@@ -145,7 +145,7 @@ extension FrozenSpool {
   }
 
   private func maySend(_ record: FrozenRecord) -> Bool {
-    scheduler.isOnline && !scheduler.isSuspended && !record.facts.isExpired(at: world.now())
+    !scheduler.isSuspended && !record.facts.isExpired(at: world.now())
   }
 
   private func didPostpone(
