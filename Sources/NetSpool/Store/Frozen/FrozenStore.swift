@@ -217,9 +217,9 @@ extension FrozenStore {
   /// the owner keeps there. Rows that became damaged since it was opened are left out. What comes and goes meanwhile
   /// may be seen or not.
   func scan(
-    from number: UInt64 = 0, _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
+    _ visit: (_ number: UInt64, _ lane: KeyDigest, _ payload: RawSpan) -> Bool
   ) throws(NetworkError) {
-    try forEach(in: core.tables.rec, from: number) { number, value in
+    try forEach(in: core.tables.rec) { number, value in
       guard FrozenRow.isWhole(value, number) else { return true }
       let lane = KeyDigest((value.integer(at: 16), value.integer(at: 24)))
       let payload = value.extracting(FrozenRow.headerBytes..<value.byteCount)

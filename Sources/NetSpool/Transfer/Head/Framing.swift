@@ -8,15 +8,13 @@ struct Framing: Sendable, Hashable {
   private(set) var isChunked = false
   /// There is a content coding other than `identity`.
   private(set) var hasContentEncoding = false
-  private(set) var hasLocation = false
 
   /// Looks at one field. Answers true if it decides where the body ends; throws `ambiguousFraming`.
   @inline(__always)
   mutating func note(_ line: Span<UInt8>, name: Range<Int>, value: Range<Int>) throws(NetworkError) -> Bool {
     // Most fields are told apart by length and first letter alone.
     switch (name.count, line[name.lowerBound] | 0x20) {
-    case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")),
-      (8, UInt8(ascii: "l")):
+    case (14, UInt8(ascii: "c")), (17, UInt8(ascii: "t")), (16, UInt8(ascii: "c")):
       try noteCandidate(line, name: name, value: value)
     default: false
     }
@@ -35,8 +33,6 @@ struct Framing: Sendable, Hashable {
     }
     if line.equals("content-encoding", in: name) {
       hasContentEncoding = hasContentEncoding || !(value.isEmpty || line.equals("identity", in: value))
-    } else if line.equals("location", in: name) {
-      hasLocation = true
     }
     return false
   }
