@@ -24,10 +24,10 @@ final class RawOrigin: Sendable {
   }
 
   func start() {
-    do throws(SystemThread.StartFailure) {
+    do {
       try SystemThread.start(name: "raw-origin") { [self] in serve() }.detach()
     } catch {
-      broken("there is a thread for the origin, errno \(error.errno)")
+      broken("there is a thread for the origin: \(error)")
     }
   }
 

@@ -58,14 +58,13 @@ final class QueueLoop: Sendable {
       case .closed: return NetworkError(.engineClosed)
       case .asleep: break
       }
-      do throws(SystemThread.StartFailure) {
+      do throws(NetworkError) {
         life = .running(try SystemThread.start(name: "netspool", run))
         hasStarted.store(true, ordering: .releasing)
         return nil
       } catch {
-        let failure = NetworkError(.engineStartFailed, cause: .threads, underlying: .errno(error.errno))
-        life = .failed(failure)
-        return failure
+        life = .failed(error)
+        return error
       }
     }
   }

@@ -39,11 +39,12 @@ final class Inbox<Work: InboxWork & Sendable & ~Copyable>: Sendable {
   func send<Result: Sendable>(by crew: InboxCrew? = nil, _ body: (inout Work) -> Result) -> Result? {
     let (result, mustSignal) = state.withLock { state -> (Result?, Bool) in
       let isFirst = state.alive == 0
-      if state.isClosed || isFirst && crew.map({ !start($0, &state) }) == true { return (nil, false) }
+      if state.isClosed { return (nil, false) }
+      if isFirst, let crew, (try? start(crew, &state)) == nil { return (nil, false) }
       let result = body(&state.work)
       guard state.work.isWaiting else { return (result, false) }
       if state.asleep == 0 {
-        if let crew, !isFirst, state.alive < crew.countMax { _ = start(crew, &state) }
+        if let crew, !isFirst, state.alive < crew.countMax { try? start(crew, &state) }
         return (result, false)
       }
       state.asleep -= 1
@@ -122,26 +123,15 @@ extension Inbox where Work: ~Copyable {
     return isCalled
   }
 
-  private func start(_ crew: InboxCrew, _ state: inout State) -> Bool {
-    guard let thread = try? SystemThread.start(name: crew.name, crew.life) else { return false }
-    add(thread, crew, &state)
-    return true
-  }
-
-  private func add(_ thread: SystemThread, _ crew: InboxCrew, _ state: inout State) {
+  private func start(_ crew: InboxCrew, _ state: inout State) throws(NetworkError) {
+    let thread = try SystemThread.start(name: crew.name, crew.life)
     state.alive += 1
     if crew.isDetached { thread.detach() } else { state.threads.append(thread) }
   }
 
   /// Starts a thread now.
   func start(_ crew: InboxCrew) throws(NetworkError) {
-    try state.withLock { state throws(NetworkError) in
-      do throws(SystemThread.StartFailure) {
-        add(try SystemThread.start(name: crew.name, crew.life), crew, &state)
-      } catch {
-        throw NetworkError(.engineStartFailed, cause: .threads, underlying: .errno(error.errno))
-      }
-    }
+    try state.withLock { state throws(NetworkError) in try start(crew, &state) }
   }
 
   /// Waits until the threads have ended.

@@ -10,20 +10,17 @@ package struct SystemThread: Sendable {
   /// The thread that asks is one of these, and runs no closure of the user.
   static var isOurs: Bool { cnetspool_thread_is_ours() != 0 }
 
-  /// The system has no thread left to give.
-  struct StartFailure: Error { let errno: CInt }
-
-  /// Starts a thread; of its name at most 15 bytes are kept.
+  /// Starts a thread; of its name at most 15 bytes are kept. Throws `engineStartFailed` where the system has none to give.
   static func start(
     name: String, _ body: @escaping @Sendable () -> Void
-  ) throws(StartFailure) -> SystemThread {
+  ) throws(NetworkError) -> SystemThread {
     ExitGate.arm(.threads)
     let box = unsafe Unmanaged.passRetained(ThreadBody(name: name, body))
     var id = pthread_t()
     let status = withSignalsBlocked { unsafe pthread_create(&id, nil, runThreadBody, box.toOpaque()) }
     guard status == 0 else {
       unsafe box.release()
-      throw StartFailure(errno: status)
+      throw NetworkError(.engineStartFailed, cause: .threads, underlying: .errno(status))
     }
     return SystemThread(id: id)
   }
