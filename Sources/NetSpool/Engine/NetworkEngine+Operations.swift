@@ -150,20 +150,20 @@ extension NetworkEngine {
   /// A handler that came after the end: of an operation on the loop that it was on.
   func deliverLate(of operation: NetworkOperation? = nil, _ body: @escaping @Sendable () -> Void) {
     // In a child of fork(2) no other thread is there to do it.
-    if driver.isOfParent { return NetSpool.Delivery.run([()]) { body() } }
+    if driver.isOfParent { return NetSpool.Delivery.run(body) }
     switch target {
-    case .queue(let queue): queue.async { NetSpool.Delivery.run([()]) { body() } }
+    case .queue(let queue): queue.async { NetSpool.Delivery.run(body) }
     case .loopThread:
       let port = operation?.placedPort ?? driver.port(of: driver.home)
       // For each hit, so nothing is made for what can only fail at a loop's beginning.
       if port.loop.hasBegun {
-        if port.perform(of: id, { _ in NetSpool.Delivery.run([()]) { body() } }) { return }
-        return Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
+        if port.perform(of: id, { _ in NetSpool.Delivery.run(body) }) { return }
+        return Self.withoutLoop.async { NetSpool.Delivery.run(body) }
       }
       port.perform(of: id) { _ in
-        NetSpool.Delivery.run([()]) { body() }
+        NetSpool.Delivery.run(body)
       } otherwise: {
-        Self.withoutLoop.async { NetSpool.Delivery.run([()]) { body() } }
+        Self.withoutLoop.async { NetSpool.Delivery.run(body) }
       }
     }
   }

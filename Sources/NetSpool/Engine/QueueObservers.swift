@@ -65,7 +65,7 @@ private final class Observer<Event: Sendable>: Sendable {
 
   private func tellNext() {
     guard let next = undelivered.withLock({ $0.first }) else { return }
-    Delivery.run([next]) { body($0) }
+    Delivery.run { body(next) }
     // It goes only now: while it is there, nobody else begins to tell.
     let isLast = undelivered.withLock { undelivered in
       undelivered.removeFirst()

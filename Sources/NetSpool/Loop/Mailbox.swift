@@ -129,22 +129,20 @@ final class Outbox<Item: Sendable> {
     let deliver = deliver
     switch batch.target {
     case .loopThread:
-      Delivery.run(batch.items, deliver)
+      Delivery.run { for item in batch.items { deliver(item) } }
       batch.items.removeAll(keepingCapacity: batch.items.count <= Self.keptMax)
       swap(&emptied, &batch.items)
     case .queue(let queue):
       let items = batch.items
-      queue.async { Delivery.run(items, deliver) }
+      queue.async { Delivery.run { for item in items { deliver(item) } } }
     }
   }
 }
 
 /// Running user closures, and knowing that this thread does.
 enum Delivery {
-  static func run<Item>(_ items: [Item], _ deliver: (Item) -> Void) {
-    // However long they take, an exit does not wait for them.
-    ExitGate.waiting { inside { for item in items { deliver(item) } } }
-  }
+  /// An exit does not wait for the closures, however long they take.
+  static func run(_ closures: () -> Void) { ExitGate.waiting { inside(closures) } }
 
   /// Runs what no caller may wait for on this thread: it would wait for itself.
   static func inside(_ body: () -> Void) {
