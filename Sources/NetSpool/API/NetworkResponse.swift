@@ -135,7 +135,7 @@ public struct NetworkResponse: Sendable {
   public var text: String? {
     guard body.count > 0 else { return nil }
     let charset = headers.first("Content-Type").flatMap { MediaType($0)?.charset }
-    return TextDecoding.decode(body.array[...], label: charset).text
+    return TextDecoding.decode(body.array[...], label: charset)
   }
 
   /// The same as `text`, by the name it has elsewhere.

@@ -1,25 +1,15 @@
 /// Text from bytes: a byte order mark decides, then the label, then UTF-8 (the order of the WHATWG
 /// Encoding standard).
 ///
-/// It never fails: what cannot be read becomes U+FFFD and is said so. The bytes stay as they are.
-struct DecodedText: Sendable, Hashable {
-  var text: String
-  /// Some bytes were replaced, or the label is not known and UTF-8 was tried instead.
-  var isInexact: Bool
-}
-
+/// It never fails: what cannot be read becomes U+FFFD. The bytes stay as they are.
 enum TextDecoding: Sendable, Hashable, CaseIterable {
   case utf8, ascii, windows1252, utf16BigEndian, utf16LittleEndian
 
   /// Decodes by the mark, else by `label` (a `charset` parameter, any case), else as UTF-8. A mark is not
   /// part of the text.
-  static func decode(_ bytes: ArraySlice<UInt8>, label: String?) -> DecodedText {
+  static func decode(_ bytes: ArraySlice<UInt8>, label: String?) -> String {
     if let (encoding, length) = mark(of: bytes) { return encoding.decode(bytes.dropFirst(length)) }
-    guard let label else { return utf8.decode(bytes) }
-    guard let encoding = TextDecoding(label: label) else {
-      return DecodedText(text: utf8.decode(bytes).text, isInexact: true)
-    }
-    return encoding.decode(bytes)
+    return (label.flatMap { TextDecoding(label: $0) } ?? utf8).decode(bytes)
   }
 
   /// Latin-1 stands for windows-1252 as everywhere on the web: the bytes where they differ are control
@@ -45,9 +35,9 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
     return nil
   }
 
-  func decode(_ bytes: ArraySlice<UInt8>) -> DecodedText {
+  func decode(_ bytes: ArraySlice<UInt8>) -> String {
     switch self {
-    case .utf8: Self.decodeUTF8(bytes)
+    case .utf8: String(decoding: bytes, as: UTF8.self)
     case .ascii: Self.decodeASCII(bytes)
     case .windows1252: Self.decodeWindows1252(bytes)
     case .utf16BigEndian: Self.decodeUTF16(bytes, highFirst: true)
@@ -55,25 +45,19 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
     }
   }
 
-  private static func decodeUTF8(_ bytes: ArraySlice<UInt8>) -> DecodedText {
-    let text = String(validating: bytes, as: UTF8.self)
-    return DecodedText(text: text ?? String(decoding: bytes, as: UTF8.self), isInexact: text == nil)
-  }
-
-  private static func decodeASCII(_ bytes: ArraySlice<UInt8>) -> DecodedText {
-    guard bytes.contains(where: { $0 >= 0x80 }) else { return decodeUTF8(bytes) }
+  private static func decodeASCII(_ bytes: ArraySlice<UInt8>) -> String {
     var scalars = String.UnicodeScalarView()
-    for byte in bytes { scalars.append(byte < 0x80 ? Unicode.Scalar(byte) : replacement) }
-    return DecodedText(text: String(scalars), isInexact: true)
+    for byte in bytes { scalars.append(byte < 0x80 ? Unicode.Scalar(byte) : "\u{FFFD}") }
+    return String(scalars)
   }
 
-  private static func decodeWindows1252(_ bytes: ArraySlice<UInt8>) -> DecodedText {
+  private static func decodeWindows1252(_ bytes: ArraySlice<UInt8>) -> String {
     var scalars = String.UnicodeScalarView()
     for byte in bytes {
       let isSpecial = byte & 0xE0 == 0x80
       scalars.append(isSpecial ? windows1252Specials[Int(byte & 0x1F)] : Unicode.Scalar(byte))
     }
-    return DecodedText(text: String(scalars), isInexact: false)
+    return String(scalars)
   }
 
   /// 0x80 to 0x9F; the five that are not assigned stay control codes.
@@ -84,7 +68,7 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
     "\u{2DC}", "\u{2122}", "\u{161}", "\u{203A}", "\u{153}", "\u{9D}", "\u{17E}", "\u{178}",
   ]
 
-  private static func decodeUTF16(_ bytes: ArraySlice<UInt8>, highFirst: Bool) -> DecodedText {
+  private static func decodeUTF16(_ bytes: ArraySlice<UInt8>, highFirst: Bool) -> String {
     var units: [UInt16] = []
     units.reserveCapacity(bytes.count / 2 + 1)
     var index = bytes.startIndex
@@ -95,9 +79,6 @@ enum TextDecoding: Sendable, Hashable, CaseIterable {
     }
     // Half a unit at the end is one character that cannot be read.
     if index < bytes.endIndex { units.append(0xD800) }
-    let text = String(validating: units, as: UTF16.self)
-    return DecodedText(text: text ?? String(decoding: units, as: UTF16.self), isInexact: text == nil)
+    return String(decoding: units, as: UTF16.self)
   }
-
-  private static var replacement: Unicode.Scalar { "\u{FFFD}" }
 }
