@@ -153,20 +153,14 @@ enum CacheableStatus {
   }
 }
 
-/// How long an answer is taken for fresh when its origin did not say (RFC 9111 section 4.2.2). All in
-/// seconds unless named otherwise. The first that applies counts: image, entity tag, Last-Modified.
+/// How long an answer is taken for fresh when its origin did not say (RFC 9111 section 4.2.2): the numbers of `CacheRules`,
+/// in seconds. The first that applies counts: image, entity tag, Last-Modified.
 struct CacheHeuristics: Sendable, Hashable {
-  /// An image (`Content-Type: image/…`) with an ETag or Last-Modified; 0: as anything else.
   var validatedImageSeconds: Int64 = 0
-  /// An image without either; 0: as anything else.
   var imageSeconds: Int64 = 0
-  /// The lifetime of anything with an ETag; 0: it is asked again each time.
   var entityTagSeconds: Int64 = 0
-  /// Anything with Last-Modified: so much of the time since then, in percent; 10.
   var lastModifiedPercent: Int64 = 10
-  /// The most that `lastModifiedPercent` may give; 86,400, one day.
   var lastModifiedSecondsMax: Int64 = 86_400
-  /// True if the rules count even when the origin sent Expires; default false. RFC 9111 section 4.2.2 forbids it.
   var overridesExpires = false
 
   static let standard = CacheHeuristics()
@@ -174,8 +168,7 @@ struct CacheHeuristics: Sendable, Hashable {
   /// An answer without explicit lifetime is stale at once.
   static let none = CacheHeuristics(lastModifiedPercent: 0)
 
-  /// An ETag lasts one day, an image with a validator as long, any other image seven days. Last-Modified is asked with
-  /// each time, Expires does not count against any of them.
+  /// The numbers of `CacheRules.relaxed`.
   static let relaxed = CacheHeuristics(
     validatedImageSeconds: 86_400, imageSeconds: 604_800, entityTagSeconds: 86_400, lastModifiedPercent: 0,
     overridesExpires: true)

@@ -1,26 +1,20 @@
-/// How often and when a frozen request is sent again. Times in microseconds.
+/// How often and when a frozen request is sent again: what `FreezeConfiguration` says, with times in microseconds.
 struct FrozenPolicy: Sendable, Hashable {
-  /// Attempts that failed in a way that may pass; with the last of them it is poisoned. 12.
   var attemptsMax: UInt32 = 12
-  /// Attempts that the process did not survive; with the last of them it is poisoned. 3.
   var crashAttemptsMax: UInt32 = 3
-  /// The wait before attempt n + 1 is drawn evenly from 0 to `backoffBase * 2^(n - 1)`, at most `backoffMax`:
-  /// full jitter, which keeps clients that failed together from coming back together. 1 s.
   var backoffBase: Microseconds = .second
-  /// 300 s.
   var backoffMax: Microseconds = 300 * .second
-  /// Retry-After is a floor for the wait; a longer one is cut to this. 1 h.
+  /// A longer Retry-After is cut to this.
   var retryAfterMax: Microseconds = .hour
-  /// The time that origins are trusted to remember a key: 23 h, since some forget after 24.
+  /// 23 h, since some origins forget a key after 24.
   var idempotencyWindow: Microseconds = 23 * .hour
-  /// The answers that may pass. 408, 425, 429, 500, 502, 503, 504; add 423 and 507 for WebDAV.
   var statusesRepeated: Set<Int> = NetworkRequest.Retry.transientStatuses
-  /// A poisoned request stops its lane until it is revived or discarded. Off: the lane goes on.
   var haltsLaneOnPoison = false
 
   static let standard = FrozenPolicy()
 
-  /// How long to wait after so many failures in a row.
+  /// How long to wait after so many failures in a row: full jitter, which keeps clients that failed together from coming
+  /// back together.
   ///
   /// - Parameter random: evenly distributed in 0..<1.
   func backoff(afterFailures failures: UInt32, random: Double) -> Microseconds {

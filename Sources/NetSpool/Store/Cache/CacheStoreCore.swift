@@ -131,8 +131,7 @@ extension CacheStoreCore {
 
   func remove(_ key: StoreKey) { _ = change { _ in (key, .removed, true) } }
 
-  /// Removes all that is stored of a resource, and has nothing stored of it that was asked for before. True when some of it
-  /// was still to be written. Costs what waits to be written.
+  /// Costs what waits to be written.
   func removeResource(_ resource: UInt64) -> Bool {
     let isFound = shared.send { shared in
       let moment = MonotonicClock.now
@@ -151,13 +150,10 @@ extension CacheStoreCore {
 
   func nextMark() -> UInt64 { mark.add(1, ordering: .acquiringAndReleasing).newValue }
 
-  /// True if this process has changed something of a resource since, or perhaps of another.
   func hasChanged(_ resource: UInt64, since mark: UInt64) -> Bool {
     shared.withLock { $0.marks.hasChanged(resource, since: mark) }
   }
 
-  /// True when what was asked for at a moment is older than the last change of a resource, in whatever
-  /// process.
   func holdsBack(_ resource: UInt64, askedAt moment: Microseconds) -> Bool {
     shared.withLock { holdsBack(resource, askedAt: moment, $0) }
   }

@@ -88,7 +88,7 @@ extension WriteTransaction {
     return unsafe _overrideLifetime(record.borrowed, borrowing: self)
   }
 
-  /// Goes through the records at and behind a key in order, for as long as `visit` says so.
+  /// As in a `ReadTransaction`.
   func forEach(
     from key: RecordKey? = nil, in database: Database, _ visit: (borrowing Record) -> Bool
   ) throws(StoreError) {
