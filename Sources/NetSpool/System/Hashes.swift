@@ -3,9 +3,7 @@
 enum SipHash {
   /// Two words under a key of two words; little-endian on every machine.
   static func hash(_ bytes: RawSpan, key: (UInt64, UInt64)) -> (UInt64, UInt64) {
-    var state = State(key)
-    state.add(all: bytes)
-    state.third ^= 0xEE
+    var state = State(key, bytes)
     let low = state.finish()
     state.second ^= 0xDD
     return (low, state.finish())
@@ -13,20 +11,21 @@ enum SipHash {
 
   /// The first of the two words.
   static func word(_ bytes: RawSpan, key: (UInt64, UInt64)) -> UInt64 {
-    var state = State(key)
-    state.add(all: bytes)
-    state.third ^= 0xEE
+    var state = State(key, bytes)
     return state.finish()
   }
 
   private struct State {
     var first, second, third, fourth: UInt64
 
-    init(_ key: (UInt64, UInt64)) {
+    @inline(__always)
+    init(_ key: (UInt64, UInt64), _ bytes: RawSpan) {
       first = key.0 ^ 0x736F_6D65_7073_6575
       second = key.1 ^ 0x646F_7261_6E64_6F6D ^ 0xEE
       third = key.0 ^ 0x6C79_6765_6E65_7261
       fourth = key.1 ^ 0x7465_6462_7974_6573
+      add(all: bytes)
+      third ^= 0xEE
     }
 
     @inline(__always)
