@@ -94,8 +94,7 @@ let package = Package(
       name: "NetSpoolImages",
       dependencies: ["NetSpool", .target(name: "CNetSpoolVips", condition: .when(traits: ["Images"]))],
       swiftSettings: strict),
-    .target(
-      name: "NetSpoolTesting", dependencies: ["CNetSpoolShims", "CNetSpoolZlib"], swiftSettings: strict),
+    .target(name: "NetSpoolTesting", dependencies: ["CNetSpoolZlib"], swiftSettings: strict),
     .executableTarget(
       name: "NetSpoolCLI",
       dependencies: [

@@ -77,7 +77,6 @@ enum WaitCondition: Sendable {
   case requests(Int)
   case hits(String, Int)
   case untakenRequest
-  case connections(Int)
   case openConnections(Int)
   case waitingAt(String, Int)
 
@@ -86,7 +85,6 @@ enum WaitCondition: Sendable {
     case .requests(let count): log.requestCount >= count
     case .hits(let path, let count): log.hits[path, default: 0] >= count
     case .untakenRequest: log.hasUntaken
-    case .connections(let count): log.connectionCount >= count
     case .openConnections(let count): log.openConnections == count
     case .waitingAt(let gate, let count): gates.waiting[gate, default: 0] >= count
     }

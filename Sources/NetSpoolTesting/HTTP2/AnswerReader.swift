@@ -41,7 +41,6 @@ struct AnswerReader {
   init(method: String) { isHead = method == "HEAD" }
 
   var isDone: Bool { if case .done = state { true } else { false } }
-  var hasHead: Bool { if case .head = state { false } else { true } }
 
   /// Reads these bytes. Bytes behind the end of the answer say nothing.
   mutating func read(_ bytes: ArraySlice<UInt8>, _ see: (Event) -> Void) {
