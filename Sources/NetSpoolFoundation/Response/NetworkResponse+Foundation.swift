@@ -33,16 +33,17 @@ extension NetworkResponse {
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
-    try decoding(type) { try decoder.decode(type, from: data) }
+    try decoding(type, of: "body", self) { try decoder.decode(type, from: data) }
   }
+}
 
-  fileprivate func decoding<Value>(_ type: Value.Type, _ decode: () throws -> Value) throws -> Value {
-    do {
-      return try decode()
-    } catch {
-      throw NetworkError(
-        code: .decodeFailed, reason: "the body is no \(type): \(error)", response: self, thrown: error)
-    }
+/// A value that was decoded; what a decoder throws becomes `.decodeFailed`.
+private func decoding<Value>(
+  _ type: Value.Type, of place: String, _ response: NetworkResponse?, _ decode: () throws -> Value
+) throws -> Value {
+  do { return try decode() } catch {
+    throw NetworkError(
+      code: .decodeFailed, reason: "the \(place) is no \(type): \(error)", response: response, thrown: error)
   }
 }
 
@@ -51,12 +52,7 @@ extension NetworkStreamedResponse.Event {
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
-    do {
-      return try decoder.decode(type, from: Data(data.utf8))
-    } catch {
-      throw NetworkError(
-        code: .decodeFailed, reason: "the event is no \(type): \(error)", response: nil, thrown: error)
-    }
+    try decoding(type, of: "event", nil) { try decoder.decode(type, from: Data(data.utf8)) }
   }
 }
 
@@ -83,7 +79,7 @@ extension NetworkResponse {
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: PropertyListDecoder
   ) throws -> Value {
-    try decoding(type) {
+    try decoding(type, of: "body", self) {
       guard let data = checkedPropertyList else {
         throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a property list"))
       }
