@@ -21,8 +21,6 @@ do {
   var report = Report(client: "inside", options: options)
   report.add("requests", options.requests)
   lookups.add(to: &report)
-  report.add("rss_max_bytes", Memory.peak())
-  report.add("errors", lookups.errors)
   report.print()
 } catch {
   usageError("\(error)")

@@ -12,10 +12,7 @@ func measureChains(_ client: HTTPClient, _ options: Options) {
     (0..<each).map { Chain(client, options, ChainURLs(options, prefix: prefix, number: $0, of: each)) }
   }
   for chain in chains { chain.send() }
-  let window = Window(options, over: chains.map(\.tally))
-  var report = Report(client: "ahc", options: options)
-  window.add(to: &report)
-  report.print()
+  Window.report("ahc", options, over: chains.map(\.tally))
 }
 
 private final class Chain: Sendable {

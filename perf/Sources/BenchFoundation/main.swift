@@ -13,7 +13,5 @@ lookups.run { indices in
 var report = Report(client: "foundation", options: options)
 report.add("requests", options.requests)
 lookups.add(to: &report)
-report.add("rss_max_bytes", Memory.peak())
-report.add("errors", lookups.errors)
 report.print()
 abandonEverything()

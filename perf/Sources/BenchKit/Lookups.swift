@@ -5,7 +5,7 @@ package struct Lookups {
   private static let batch = 1_000
 
   private let options: Options
-  package private(set) var errors = 0
+  private var errors = 0
   /// Nanoseconds per lookup, for each batch.
   private var costs: [Double] = []
 
@@ -29,10 +29,13 @@ package struct Lookups {
     range.map { $0 * Self.stride % max(1, options.distinct) }
   }
 
+  /// What they have cost, and the process.
   package func add(to report: inout Report) {
     let sorted = costs.sorted()
     report.add("lookup_ns", sorted[sorted.count / 2])
     report.add("lookup_p99_ns", sorted[(sorted.count - 1) * 99 / 100])
+    report.add("rss_max_bytes", Memory.peak())
+    report.add("errors", errors)
   }
 }
 

@@ -24,29 +24,23 @@ package final class Tally: Sendable {
 ///
 /// A number of requests that all threads take from would be one line of memory that all of them write: the measurement would
 /// be what it finds.
-package struct Window: Sendable {
+package enum Window {
   /// The time before it, for connections and code.
   private static let warmup: useconds_t = 500_000
 
-  private let usage: Usage
-  private let count: Int
-  private let errors: Int
-
-  /// Blocks for as long as the options say.
-  package init(_ options: Options, over tallies: [Tally]) {
-    usleep(Self.warmup)
-    let (before, begin) = (Self.sum(tallies), Usage.now())
+  /// Blocks for as long as the options say, and prints what was counted meanwhile.
+  package static func report(_ client: String, _ options: Options, over tallies: [Tally]) {
+    usleep(warmup)
+    let (before, begin) = (sum(tallies), Usage.now())
     usleep(useconds_t(options.milliseconds * 1_000))
-    (count, usage) = (Self.sum(tallies) - before, Usage.now() - begin)
-    errors = tallies.reduce(0) { $0 + $1.errors }
-  }
-
-  private static func sum(_ tallies: [Tally]) -> Int { tallies.reduce(0) { $0 + $1.value } }
-
-  package func add(to report: inout Report) {
+    let (count, usage) = (sum(tallies) - before, Usage.now() - begin)
+    var report = Report(client: client, options: options)
     report.add(usage, requests: count)
     report.add("rss_max_bytes", Memory.peak())
     // Where nothing ended, nothing was measured.
-    report.add("errors", count == 0 ? 1 : errors)
+    report.add("errors", count == 0 ? 1 : tallies.reduce(0) { $0 + $1.errors })
+    report.print()
   }
+
+  private static func sum(_ tallies: [Tally]) -> Int { tallies.reduce(0) { $0 + $1.value } }
 }

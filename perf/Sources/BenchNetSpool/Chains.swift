@@ -12,10 +12,7 @@ func measureChains(_ engine: NetworkEngine, _ options: Options) {
     (0..<each).map { Chain(engine, options, ChainURLs(options, prefix: prefix, number: $0, of: each)) }
   }
   for chain in chains { chain.start() }
-  let window = Window(options, over: chains.map(\.tally))
-  var report = Report(client: "netspool", options: options)
-  window.add(to: &report)
-  report.print()
+  Window.report("netspool", options, over: chains.map(\.tally))
 }
 
 private final class Chain: Sendable {

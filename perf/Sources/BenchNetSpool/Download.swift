@@ -2,49 +2,40 @@ import BenchKit
 import Dispatch
 import NetSpool
 
-/// One large body: counted by a stream that keeps nothing, or written to each of the files.
+/// One large body: counted by a stream that keeps nothing, or written to each of the files; by the door of tasks, read
+/// piece by piece.
 func measureDownload(_ engine: NetworkEngine, _ options: Options) {
   let counted = Counter()
   let failures = Counter()
   let done = DispatchSemaphore(value: 0)
   let operation = engine.operation(url: options.download)
-  if options.door == "async" { return measureSequence(engine, operation, options) }
-  addStreams(to: operation, options, counted)
+  let isAsync = options.door == "async"
+  if !isAsync { addStreams(to: operation, options, counted) }
   let begin = Usage.now()
-  engine.enqueue(
-    operation.onCompletion { _ in done.signal() }
-      .onError { error in
+  if isAsync {
+    Task {
+      do {
+        for try await piece in try await engine.stream(operation).body { counted.add(piece.count) }
+      } catch {
         complain("\(error)")
         failures.add()
-        done.signal()
-      })
-  done.wait()
-  let usage = Usage.now() - begin
-  var report = Report(client: "netspool", options: options)
-  report.add(download: usage, bytes: options.outputs.first.map(fileBytes) ?? counted.value)
-  report.add("errors", failures.value)
-  report.print()
-}
-
-/// The same, read piece by piece by a task.
-private func measureSequence(_ engine: NetworkEngine, _ operation: NetworkOperation, _ options: Options) {
-  let counted = Counter()
-  let failures = Counter()
-  let done = DispatchSemaphore(value: 0)
-  let begin = Usage.now()
-  Task {
-    do {
-      for try await piece in try await engine.stream(operation).body { counted.add(piece.count) }
-    } catch {
-      complain("\(error)")
-      failures.add()
+      }
+      done.signal()
     }
-    done.signal()
+  } else {
+    engine.enqueue(
+      operation.onCompletion { _ in done.signal() }
+        .onError { error in
+          complain("\(error)")
+          failures.add()
+          done.signal()
+        })
   }
   done.wait()
   let usage = Usage.now() - begin
+  let file = isAsync ? nil : options.outputs.first
   var report = Report(client: "netspool", options: options)
-  report.add(download: usage, bytes: counted.value)
+  report.add(download: usage, bytes: file.map(fileBytes) ?? counted.value)
   report.add("errors", failures.value)
   report.print()
 }

@@ -13,10 +13,7 @@ func measureFreezesByThreads(_ engine: NetworkEngine, _ options: Options) throws
   try engine.useFreezing(freezing)
   let writers = (0..<options.threads).map { FreezeWriter(engine, options, number: $0) }
   ThreadTeam.start(writers.count) { writers[$0].write() }
-  let window = Window(options, over: writers.map(\.tally))
-  var report = Report(client: "netspool", options: options)
-  window.add(to: &report)
-  report.print()
+  Window.report("netspool", options, over: writers.map(\.tally))
 }
 
 private final class FreezeWriter: Sendable {

@@ -50,8 +50,6 @@ private final class Hits: Sendable {
     var report = Report(client: "netspool", options: options)
     report.add(usage, requests: options.requests + options.warmup)
     lookups.add(to: &report)
-    report.add("rss_max_bytes", Memory.peak())
-    report.add("errors", lookups.errors)
     report.print()
   }
 

@@ -13,10 +13,7 @@ func measureHitsByThreads(_ engine: NetworkEngine, _ options: Options, urls: [St
   } else {
     ThreadTeam.start(readers.count) { readers[$0].readByClosures() }
   }
-  let window = Window(options, over: readers.map(\.tally))
-  var report = Report(client: "netspool", options: options)
-  window.add(to: &report)
-  report.print()
+  Window.report("netspool", options, over: readers.map(\.tally))
 }
 
 private final class HitReader: Sendable {
