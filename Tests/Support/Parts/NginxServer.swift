@@ -1,5 +1,4 @@
 import Glibc
-import Synchronization
 import Testing
 
 /// A real nginx for one test, or for many: files under `www/`, and what `Tests/Parts/nginx` configures.
@@ -25,10 +24,8 @@ final class NginxServer: Sendable {
   let certificates: TestCertificates
   /// What a client must trust.
   var authority: String { certificates.authority }
-  private let prefix: String
-  private let process: ChildProcess
-  /// The write end of the pipe that nginx's launcher watches.
-  private let lifeline: Mutex<TestDescriptor?>
+  private let server: PartServer
+  private var prefix: String { server.directory }
 
   static let isInstalled = findProgram("nginx") != nil && findProgram("openssl") != nil
 
@@ -40,54 +37,27 @@ final class NginxServer: Sendable {
   init(_ options: Options = Options()) throws {
     guard let program = findProgram("nginx") else { throw PartFailure("nginx is not installed") }
     certificates = try TestCertificates.shared()
-    prefix = try TestFiles.makeDirectory()
-    let started = try Self.start(program, prefix, certificates, options)
-    (port, tlsPort, mutualTLSPort) = (started.ports[0], started.ports[1], started.ports[2])
-    lifeline = Mutex(started.lifeline)
-    process = started.process
-    guard (try? requests()) != nil else {
-      let said = (try? process.errors.readToEnd(before: .generous)) ?? []
-      throw PartFailure("nginx did not start: \(String(decoding: said, as: UTF8.self))")
-    }
-  }
-
-  private struct Started {
-    let ports: [UInt16]
-    let lifeline: TestDescriptor
-    let process: ChildProcess
-  }
-
-  /// When this returns only nginx holds the sockets: once it is gone, connecting fails.
-  private static func start(
-    _ program: String, _ prefix: String, _ certificates: TestCertificates, _ options: Options
-  ) throws -> Started {
+    // Given away: only nginx holds them then, and when it is gone, connecting fails.
     let sockets = try (0..<3).map { _ in try LocalSocket.listening() }
-    let ports = sockets.map(\.port)
-    try fill(
+    (port, tlsPort, mutualTLSPort) = (sockets[0].port, sockets[1].port, sockets[2].port)
+    let prefix = try TestFiles.makeDirectory()
+    try Self.fill(
       prefix,
       [
         "PREFIX": prefix, "CERTIFICATES": certificates.directory,
         "USER_LINE": geteuid() == 0 ? "user root;" : "",
-        "HTTP_PORT": "\(ports[0])", "HTTPS_PORT": "\(ports[1])", "MUTUAL_TLS_PORT": "\(ports[2])",
+        "HTTP_PORT": "\(port)", "HTTPS_PORT": "\(tlsPort)", "MUTUAL_TLS_PORT": "\(mutualTLSPort)",
         "KEEPALIVE_SECONDS": "\(options.keepAliveSeconds)",
         "SLOW_BYTES_PER_SECOND": "\(options.slowBytesPerSecond)", "TLS_PROTOCOLS": options.tlsProtocols,
       ])
-    let (lifeline, watched) = try TestDescriptor.makePair()
-    let process = try ChildProcess(
-      [TestFiles.parts + "/nginx/launch", program, prefix],
-      passing: [
-        3: watched, 4: sockets[0].descriptor, 5: sockets[1].descriptor, 6: sockets[2].descriptor,
-      ])
-    return Started(ports: ports, lifeline: lifeline, process: process)
+    server = try PartServer(
+      [program, "-p", prefix + "/", "-c", prefix + "/nginx.conf"], in: prefix, environment: ["NGINX=5;6;7;"],
+      sockets: consume sockets)
+    if (try? requests()) == nil { throw server.failure("nginx did not start") }
   }
-
-  deinit { stop() }
 
   /// Ends it and removes its files. Connecting is refused afterwards.
-  func stop() {
-    lifeline.withLock { $0 = nil }
-    if process.wait() == nil { process.signal(SIGKILL) }
-  }
+  func stop() { server.stop() }
 
   /// Sockets in the file system: HTTP/1.1, and HTTP/2 without TLS.
   var http1Socket: String { prefix + "/http1" }

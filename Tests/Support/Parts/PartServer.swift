@@ -10,12 +10,18 @@ final class PartServer: Sendable {
   private let lifeline: Mutex<TestDescriptor?>
 
   /// Starts a program, which stays in the foreground. The directory is its own from now on.
-  init(_ arguments: [String], in directory: String, environment: [String] = []) throws {
+  ///
+  /// - Parameter sockets: what it listens on, three at most: its descriptors from 5 on.
+  init(
+    _ arguments: [String], in directory: String, environment: [String] = [], sockets: [LocalSocket] = []
+  ) throws {
     let (lifeline, watched) = try TestDescriptor.makePair()
     self.directory = directory
     self.lifeline = Mutex(lifeline)
+    var passing: [Int32: TestDescriptor] = [3: watched]
+    for (number, socket) in zip(Int32(5)..., sockets) { passing[number] = socket.descriptor }
     process = try ChildProcess(
-      [TestFiles.parts + "/launch", directory] + arguments, environment: environment, passing: [3: watched])
+      [TestFiles.parts + "/launch", directory] + arguments, environment: environment, passing: passing)
   }
 
   deinit { stop() }
