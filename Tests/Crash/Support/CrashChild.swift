@@ -18,8 +18,10 @@ final class CrashChild {
     let input = try unsafe TestDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC), from: "open")
     let file = try unsafe TestDescriptor(
       owning: open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600), from: "open \(output)")
-    process = try startProgram(
-      [program] + arguments, environment + ["SWIFT_BACKTRACE=enable=no"], [input.number, file.number])
+    process = try spawn(
+      [program] + arguments,
+      environment: narrowEnvironment(with: environment + ["SWIFT_BACKTRACE=enable=no"]),
+      descriptors: [0: input.number, 1: file.number])
     fate.await(process)
   }
 

@@ -57,7 +57,9 @@ final class Tool: Sendable {
       !environment.contains { $0.hasPrefix("\(name)=") }
     }
     let environment = environment + places.map { "\($0)=\(home.path)/\($0)" }
-    identifier = try startProgram(words, environment, [inputRead, given ?? outputWrite, errorsWrite])
+    identifier = try spawn(
+      words, environment: narrowEnvironment(with: environment),
+      descriptors: [0: inputRead, 1: given ?? outputWrite, 2: errorsWrite])
     for end in [inputRead, outputWrite, errorsWrite] { close(end) }
     output.catchAll(from: outputRead)
     errors.catchAll(from: errorsRead)

@@ -31,7 +31,10 @@ final class ChildProcess: Sendable {
     let (errors, childErrors) = try TestDescriptor.makePair()
     var descriptors = passing
     (descriptors[0], descriptors[1], descriptors[2]) = (childInput, childOutput, childErrors)
-    identifier = try spawn(arguments, environment: environment, descriptors: descriptors)
+    identifier = try spawn(
+      arguments, environment: ownEnvironment() + environment, descriptors: descriptors.mapValues(\.number),
+      leadsGroup: true)
+    withExtendedLifetime(descriptors) {}
     self.input = Mutex(input)
     self.output = output
     self.errors = errors
