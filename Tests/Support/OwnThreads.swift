@@ -6,17 +6,22 @@ import Testing
 /// pool, which has as many threads as cores, they would hold up all other tests.
 struct OwnThreads: TestTrait, SuiteTrait, TestScoping {
   let isRecursive = true
+  fileprivate let executor: any TaskExecutor
 
   @concurrent func provideScope(
     for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
   ) async throws {
-    try await withTaskExecutorPreference(BlockingExecutor.shared) { try await body() }
+    try await withTaskExecutorPreference(executor) { try await body() }
   }
 }
 
 extension Trait where Self == OwnThreads {
   /// Not in Swift's pool.
-  static var ownThreads: OwnThreads { OwnThreads() }
+  static var ownThreads: Self { OwnThreads(executor: BlockingExecutor.shared) }
+
+  /// Each that waits has a thread to itself, for tests beside which processes of theirs run: the process of an exit test holds
+  /// a thread until it ends, whatever else the test does beside it.
+  static var threadForEach: Self { OwnThreads(executor: ConcurrentExecutor.shared) }
 }
 
 /// Few threads, which may wait: a job goes to whichever is free, and is behind none that waits.
@@ -31,23 +36,6 @@ private final class BlockingExecutor: TaskExecutor {
     let job = UnownedJob(job)
     queue.addOperation { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
-}
-
-/// Runs tests where each that waits has a thread to itself. The process of an exit test holds one until it ends, whatever
-/// else the test does beside it.
-struct ThreadForEach: TestTrait, SuiteTrait, TestScoping {
-  let isRecursive = true
-
-  @concurrent func provideScope(
-    for test: Test, testCase: Test.Case?, performing body: @Sendable @concurrent () async throws -> Void
-  ) async throws {
-    try await withTaskExecutorPreference(ConcurrentExecutor.shared) { try await body() }
-  }
-}
-
-extension Trait where Self == ThreadForEach {
-  /// For tests beside which processes of theirs run.
-  static var threadForEach: ThreadForEach { ThreadForEach() }
 }
 
 private final class ConcurrentExecutor: TaskExecutor {

@@ -32,11 +32,7 @@ final class CredentialServer: Sendable {
     let users = ["TESTS:user:secret", "TESTS:other:password", ":user:secret", ":other:password"]
     try TestFiles.write((users.joined(separator: "\n") + "\n").utf8, to: directory + "/users")
     server = try PartServer([python, TestFiles.parts + "/acceptor/acceptor.py", directory], in: directory)
-    let words = try server.output(until: { $0.hasSuffix("\n") }).split(whereSeparator: \.isWhitespace)
-    guard words.count == 2, words[0] == "ready", let port = UInt16(words[1]) else {
-      throw server.failure("said \(words)")
-    }
-    self.port = port
+    port = try server.readyPort()
   }
 
   func stop() { server.stop() }

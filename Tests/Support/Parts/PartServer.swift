@@ -65,6 +65,15 @@ final class PartServer: Sendable {
     return printed
   }
 
+  /// The port of one that chooses it and says `ready PORT`.
+  func readyPort() throws -> UInt16 {
+    let words = try output(until: { $0.hasSuffix("\n") }).split(whereSeparator: \.isWhitespace)
+    guard words.count == 2, words[0] == "ready", let port = UInt16(words[1]) else {
+      throw failure("said \(words)")
+    }
+    return port
+  }
+
   /// What it printed and nobody has read, up to its end.
   func remainingOutput(before deadline: Deadline = .generous) throws -> String {
     String(decoding: try process.output.readToEnd(before: deadline), as: UTF8.self)

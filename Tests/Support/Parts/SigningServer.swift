@@ -12,11 +12,7 @@ final class SigningServer: Sendable {
     let directory = try TestFiles.makeDirectory()
     server = try PartServer(
       ["python3", TestFiles.parts + "/sigv4/server.py", region, service] + accounts, in: directory)
-    let words = try server.output(until: { $0.hasSuffix("\n") }).split(whereSeparator: \.isWhitespace)
-    guard words.count == 2, words[0] == "ready", let port = UInt16(words[1]) else {
-      throw server.failure("said \(words)")
-    }
-    self.port = port
+    port = try server.readyPort()
   }
 
   func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
