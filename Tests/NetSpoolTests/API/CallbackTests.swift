@@ -8,8 +8,8 @@ import Testing
 struct CallbackTests {
   /// Where user code runs.
   enum Place: CaseIterable, Sendable {
-    case queued, executing, finished, upload, download, completion, error, late, streamOpen, streamWrite
-    case streamClose, prepare, validate
+    case queued, executing, finished, upload, download, completion, error, late, streamRead, streamOpen
+    case streamWrite, streamClose, prepare, validate
   }
 
   enum Delivery: CaseIterable, Sendable { case serial, loop }
@@ -64,6 +64,11 @@ struct CallbackTests {
       let tally = Tally()
       let operation = engine.operation(path: "/subject", method: .post)
         .setBody(.bytes(BodyPattern.bytes(100_000)))
+      if place == .streamRead {
+        let pieces = [UploadChunk](repeating: .bytes(BodyPattern.bytes(10_000)), count: 10)
+        operation.setUploadStream(
+          ScriptedUpload(pieces, length: 100_000) { subject.passes(.streamRead) })
+      }
       let others = (0..<3).map { engine.operation(path: "/other\($0)") }
       subject.follow(operation, engine)
       for one in [operation] + others { tally.start(one) }

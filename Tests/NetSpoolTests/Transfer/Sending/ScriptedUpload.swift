@@ -13,14 +13,16 @@ final class ScriptedUpload: UploadStream {
   let isReopenable: Bool
   private let script: [UploadChunk]
   private let refusal: (any Error)?
+  private let onRead: @Sendable () -> Void
   private let state = Mutex(State())
 
   /// - Parameter refusal: is thrown when it is opened.
   init(
-    _ script: [UploadChunk], length: Int64? = nil, isReopenable: Bool = true, refusal: (any Error)? = nil
+    _ script: [UploadChunk], length: Int64? = nil, isReopenable: Bool = true, refusal: (any Error)? = nil,
+    onRead: @escaping @Sendable () -> Void = {}
   ) {
     (self.script, self.length) = (script, length)
-    (self.isReopenable, self.refusal) = (isReopenable, refusal)
+    (self.isReopenable, self.refusal, self.onRead) = (isReopenable, refusal, onRead)
   }
 
   var opens: Int { state.withLock { $0.opens } }
@@ -34,7 +36,10 @@ final class ScriptedUpload: UploadStream {
     if let refusal { throw refusal }
   }
 
-  func read(atMost count: Int) -> UploadChunk { state.withLock { $0.left.popLast() ?? .end } }
+  func read(atMost count: Int) -> UploadChunk {
+    onRead()
+    return state.withLock { $0.left.popLast() ?? .end }
+  }
 
   func close() { state.withLock { $0.closes += 1 } }
 }
