@@ -45,20 +45,21 @@ final class Authorities: Sendable, Hashable {
   func areReady(now: Microseconds) -> Bool {
     if now < due.load(ordering: .acquiring) { return true }
     let isHeld = state.withLock { $0.store != 0 }
-    if isHeld { prepare {} }
+    if isHeld { prepare() }
     return isHeld
   }
 
-  /// Makes them on a thread of its own, which the disk may keep for as long as it likes, and calls there, whatever came of it.
-  func prepare(_ done: @escaping @Sendable () -> Void) {
-    let begins = state.withLock { state in
+  /// Makes them on a thread of its own, which the disk may keep for as long as it likes, and calls there, whatever came of it;
+  /// at once where another loop has had them made since `areReady` was asked.
+  func prepare(_ done: (@Sendable () -> Void)? = nil) {
+    let (areThere, begins) = state.withLock { state in
+      if state.store != 0, MonotonicClock.now < due.load(ordering: .acquiring) { return (true, false) }
       defer { state.isReading = true }
-      // Who holds some needs none to wait for.
-      if !state.isReading || state.store == 0 { state.waiting.append(done) }
-      return !state.isReading
+      if let done { state.waiting.append(done) }
+      return (false, !state.isReading)
     }
-    guard begins else { return }
-    SystemThread.run("netspool-trust") { [self] in make() }
+    if areThere { done?() }
+    if begins { SystemThread.run("netspool-trust") { [self] in make() } }
   }
 
   private func make() {

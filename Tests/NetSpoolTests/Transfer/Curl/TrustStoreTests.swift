@@ -114,6 +114,17 @@ struct TrustStoreTests {
     #expect(opened.count == 0)
   }
 
+  @Test func `all that wait for it are told, also those that come late to another's look`() async throws {
+    let certificate = try #require(ScriptedOrigin(tls: .selfSigned).certificateAuthority)
+    let authorities = Authorities(Array(certificate.utf8))
+    let told = Journal<Int>()
+    for (count, all) in [(1, 1), (100, 101)] {
+      for number in 0..<count { authorities.prepare { told.add(number) } }
+      #expect(await until { told.entries.count == all })
+      #expect(authorities.areReady(now: MonotonicClock.now))
+    }
+  }
+
   @Test func `counts with what it holds when the engine is made`() async throws {
     let (one, other) = (try ScriptedOrigin(tls: .selfSigned), try ScriptedOrigin(tls: .selfSigned))
     let folder = try TestFolder()
