@@ -144,7 +144,9 @@ final class ListReader {
     guard let text = String(validating: reader[bytes], as: UTF8.self) else {
       return broken(.notUTF8, reader, reader[bytes])
     }
-    if reader.lineNumber == 1, !text.contains("://"), let head = TableRow.Head(reader[bytes]) {
+    if reader.lineNumber == 1, first != UInt8(ascii: "{"), !text.contains("://"),
+      let head = TableRow.Head(reader[bytes])
+    {
       if let problem = LineForm.problem(head) {
         return refused(.badOption(problem), reader, Array(text.utf8))
       }
