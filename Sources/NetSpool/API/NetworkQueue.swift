@@ -46,8 +46,9 @@ public final class NetworkQueue: Sendable {
     /// Requests to one origin are on all `loops`, by their URLs, and not on one; false. So an origin that is asked for more
     /// than one processor can handle is served by several, and each loop has connections of its own and an equal part of what
     /// the origin may get at once, one at least. Equal requests share an answer as ever. Requests of the same priority
-    /// may start in another order than they were enqueued in. Engines with cookies, and requests that freeze, are on
-    /// one loop all the same. The value that the queue is made with counts: another one later is `.invalidConfiguration`.
+    /// may start in another order than they were enqueued in. An engine with cookies, and requests that freeze, are on
+    /// one loop all the same, and have its part only. The value that the queue is made with counts: another one later is
+    /// `.invalidConfiguration`.
     public var splitsHotOrigins = false
     /// A loop that had no transfer for so long closes its connections, and an origin that was not used for so
     /// long may be forgotten; short in tests.
